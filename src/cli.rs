@@ -1,0 +1,188 @@
+//! The command tree: global flags, verbs, and which file runs each. No logic.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::commands::{self, Context};
+use crate::env;
+use crate::error::{Error, Kind, Result};
+use crate::history::refnames::SessionId;
+use crate::term::{Color, Settings, Term};
+
+/// An undo that never fails, for coding agents and the people who use them.
+///
+/// edio takes invisible snapshots of the whole work tree, as git objects in the project's own repository. Any of them
+/// can be brought back, exactly. When the work is good, `edio accept` makes it one clean commit.
+#[derive(Parser)]
+#[command(
+    name = "edio",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Start with: edio demo\nMore on one command: edio <command> --help"
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+/// The flags that every verb takes.
+#[derive(clap::Args)]
+struct Global {
+    /// Work as if started in this folder.
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    folder: Option<PathBuf>,
+    /// Say less: no reports, no hints.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Show each git command and how long it took.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Print JSON, one object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to use colours.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    color: Color,
+    /// Do not page long output.
+    #[arg(long, global = true)]
+    no_pager: bool,
+    /// Look at this session instead of the one under way.
+    #[arg(long, value_name = "ID", global = true)]
+    session: Option<SessionId>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Init(commands::init::Args),
+    Snapshot(commands::snapshot::Args),
+    Run(commands::run::Args),
+    Log(commands::log::Args),
+    Show(commands::show::Args),
+    Diff(commands::diff::Args),
+    Restore(commands::restore::Args),
+    Accept(commands::accept::Args),
+    Status(commands::status::Args),
+    Demo(commands::demo::Args),
+}
+
+/// Runs the command line of this process. Returns the exit code.
+pub fn main() -> u8 {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error, &words),
+    };
+    let mut context = match context(&cli.global) {
+        Ok(context) => context,
+        Err(error) => return failed(&mut Term::new(settings(&cli.global)), &error),
+    };
+    std::panic::set_hook(Box::new(|_| {}));
+    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(&mut context, cli.verb)));
+    let outcome = outcome.unwrap_or_else(|panic| Err(bug(panic.as_ref())));
+    let finished = context.term.finish().map_err(Error::output);
+    match outcome.and_then(|code| finished.map(|()| code)) {
+        Ok(code) => code,
+        Err(error) => failed(&mut context.term, &error),
+    }
+}
+
+fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
+    match verb {
+        None => commands::status::welcome(context),
+        Some(Verb::Init(args)) => commands::init::run(context, &args),
+        Some(Verb::Snapshot(args)) => commands::snapshot::run(context, args),
+        Some(Verb::Run(args)) => commands::run::run(context, &args),
+        Some(Verb::Log(args)) => commands::log::run(context, &args),
+        Some(Verb::Show(args)) => commands::show::run(context, &args),
+        Some(Verb::Diff(args)) => commands::diff::run(context, &args),
+        Some(Verb::Restore(args)) => commands::restore::run(context, &args),
+        Some(Verb::Accept(args)) => commands::accept::run(context, args),
+        Some(Verb::Status(args)) => commands::status::run(context, &args),
+        Some(Verb::Demo(args)) => commands::demo::run(context, &args),
+    }
+}
+
+fn settings(global: &Global) -> Settings {
+    Settings {
+        json: global.json,
+        quiet: global.quiet,
+        color: global.color,
+        pager: !global.no_pager,
+    }
+}
+
+fn context(global: &Global) -> Result<Context> {
+    let here = env::directory()
+        .map_err(|error| Error::cannot("the current folder is gone").because(error))?;
+    let folder = global
+        .folder
+        .as_ref()
+        .map_or(here.clone(), |dir| here.join(dir));
+    Context::new(
+        Term::new(settings(global)),
+        folder,
+        global.session.clone(),
+        global.verbose,
+    )
+}
+
+fn failed(term: &mut Term, error: &Error) -> u8 {
+    if error.kind() != Kind::ClosedPipe {
+        term.error(error);
+    }
+    error.kind().exit_code()
+}
+
+/// A command line that can't be understood, or that asks for help.
+fn misused(error: &clap::Error, words: &[OsString]) -> u8 {
+    let asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if asked || !words.iter().any(|word| word == "--json") {
+        let _ = error.print();
+        return match asked {
+            true => 0,
+            false => Kind::Usage.exit_code(),
+        };
+    }
+    let mut term = Term::new(Settings {
+        json: true,
+        quiet: false,
+        color: Color::Never,
+        pager: false,
+    });
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    failed(
+        &mut term,
+        &Error::usage(first.trim_start_matches("error: ")),
+    )
+}
+
+fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
+    let words = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::bug("a fault in edio itself")
+        .because(Error::bug(words.unwrap_or_default()))
+        .hint("please report it, with the command that you ran")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

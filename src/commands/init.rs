@@ -1,0 +1,54 @@
+//! `edio init`: prepare the repository.
+
+use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+
+use super::{Context, Printed};
+use crate::error::Result;
+use crate::term::text;
+
+/// Prepare the repository.
+///
+/// It makes edio's scratch folder in the git directory, and nothing else: no file in the work tree, no setting, no turn.
+/// Running it again changes nothing. It is not needed before the first snapshot.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  edio init\n  edio init --agents none")]
+pub struct Args {
+    /// Agents to connect. This version connects none.
+    #[arg(long, value_name = "LIST", default_value = "none", value_parser = PossibleValuesParser::new(["none"]))]
+    agents: String,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    work_tree: String,
+    scratch: String,
+    agents: &'a [&'a str],
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// There is no repository, or its git directory can't be written.
+pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
+    let workspace = context.open_locked()?;
+    workspace.state.save(&workspace.scratch())?;
+    let work_tree = workspace.git.work_tree.to_string_lossy().into_owned();
+    if context.term.is_json() {
+        let scratch = workspace.scratch().to_string_lossy().into_owned();
+        let record = Record {
+            work_tree,
+            scratch,
+            agents: &[],
+        };
+        context.term.record(&record).printed()?;
+        return Ok(0);
+    }
+    let shown = text::plain(work_tree.as_bytes());
+    context.term.told(format!("edio is ready in {shown}"));
+    context
+        .term
+        .hint("take the first turn: edio snapshot -m \"start\"");
+    Ok(0)
+}

@@ -1,0 +1,186 @@
+//! The verbs, one a file: its arguments (their comments are the help), its run, its text and its JSON.
+//!
+//! What they do is done in [`history`](crate::history); here it is asked for and rendered.
+
+pub mod accept;
+pub mod demo;
+pub mod diff;
+pub mod init;
+pub mod log;
+mod record;
+pub mod restore;
+pub mod run;
+pub mod show;
+pub mod snapshot;
+pub mod status;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::clock::{self, Stopwatch};
+use crate::env;
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Answer, Group, RepoPath};
+use crate::history::refnames::SessionId;
+use crate::history::skipped::Skipped;
+use crate::history::snapshot::Moment;
+use crate::history::workspace::{Locked, Place, Workspace};
+use crate::process::Trace;
+use crate::term::{self, Term, style, text};
+
+/// What every verb is given.
+pub struct Context {
+    /// The person's terminal.
+    pub term: Term,
+    /// Where the person stands.
+    pub place: Place,
+    /// The session that was asked for.
+    pub session: Option<SessionId>,
+}
+
+impl Context {
+    /// The context of a command started in this folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be entered.
+    pub fn new(
+        term: Term,
+        folder: PathBuf,
+        session: Option<SessionId>,
+        verbose: bool,
+    ) -> Result<Self> {
+        let real = folder
+            .canonicalize()
+            .or_cannot(|| format!("can't enter {}", folder.display()))?;
+        Ok(Self {
+            term,
+            place: Place {
+                folder: real,
+                told_elsewhere: env::git_is_told_where(),
+                git: env::find_program("git"),
+                trace: verbose.then(trace),
+                group: Group::Shared,
+            },
+            session,
+        })
+    }
+
+    /// The workspace, to look at.
+    fn open(&self) -> Result<Workspace> {
+        Workspace::open(&self.place)
+    }
+
+    /// The workspace, to work in.
+    fn open_locked(&self) -> Result<Locked> {
+        Workspace::open_locked(&self.place)
+    }
+
+    /// Sends what follows through the person's pager.
+    fn page(&mut self, workspace: &Workspace) {
+        if self.term.out_is_terminal() && !self.term.is_json() {
+            let pager = workspace.git.pager();
+            self.term.page(pager.as_deref());
+        }
+    }
+
+    /// Prints a patch as git prints it.
+    fn print_patch(&mut self, mut patch: Answer) -> Result<()> {
+        self.term.copy(&mut patch.reader).printed()?;
+        Ok(patch.close()?)
+    }
+}
+
+/// What comes of writing to the standard output.
+trait Printed<T> {
+    /// Turns a failure into the error that ends the command; a closed pipe ends it in silence.
+    fn printed(self) -> Result<T>;
+}
+
+impl<T> Printed<T> for io::Result<T> {
+    fn printed(self) -> Result<T> {
+        self.map_err(Error::output)
+    }
+}
+
+fn moment() -> Moment {
+    Moment {
+        seconds: clock::now(),
+        random: rand::random(),
+    }
+}
+
+/// Shows each process when it has ended.
+fn trace() -> Trace {
+    Arc::new(|words: &[OsString]| {
+        let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let shown = shown.join(" ");
+        let watch = Stopwatch::start();
+        Box::new(move || term::trace(&shown, watch.elapsed()))
+    })
+}
+
+/// The paths of the work tree that a person means. The top itself means all of them, which is an empty list.
+fn paths_meant(workspace: &Workspace, arguments: &[PathBuf]) -> Result<Vec<RepoPath>> {
+    let mut paths = Vec::new();
+    for argument in arguments {
+        match workspace.path_argument(argument)? {
+            Some(path) => paths.push(path),
+            None => return Ok(Vec::new()),
+        }
+    }
+    Ok(paths)
+}
+
+/// Sees that a message says something, and is not something else gone astray.
+fn checked_message(message: String) -> Result<String> {
+    const LONGEST: usize = 64 << 10;
+    if message.trim().is_empty() {
+        return Err(Error::usage("the message is empty").hint("say in a few words what was done"));
+    }
+    if message.len() > LONGEST {
+        let length = message.len();
+        return Err(Error::usage(format!(
+            "the message has {length} bytes; {LONGEST} are the most"
+        )));
+    }
+    Ok(message)
+}
+
+/// Names what a turn could not hold.
+fn name_skipped(term: &mut Term, skipped: &[Skipped], warnings: &[String]) {
+    const NAMED: usize = 5;
+    for skipped in skipped.iter().take(NAMED) {
+        let path = text::path(skipped.path.as_bytes());
+        term.told(format!("  not in it: {path} ({})", skipped.why));
+    }
+    if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        term.told(format!("  not in it: {more} more"));
+    }
+    for warning in warnings {
+        term.warn(text::plain(warning.as_bytes()));
+    }
+}
+
+/// `3 files, +12 -4`.
+fn stat(stat: &crate::gitengine::Stat) -> String {
+    let files = plural(stat.files as usize, "file");
+    let (added, removed) = (stat.added, stat.removed);
+    match (added, removed) {
+        (0, 0) => files,
+        _ => format!(
+            "{files} {} {}",
+            style::added(format!("+{added}")),
+            style::removed(format!("-{removed}"))
+        ),
+    }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    }
+}

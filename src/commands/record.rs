@@ -1,0 +1,131 @@
+//! The JSON of what several verbs report. Fields are never renamed or taken away.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::gitengine::{Difference, Entry, Oid, RepoPath};
+use crate::history::skipped::Skipped;
+use crate::history::turn::Turn;
+use crate::term::{json, time};
+
+/// A turn.
+#[derive(Serialize)]
+pub struct TurnRecord {
+    session: String,
+    turn: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u32>,
+    kind: String,
+    current: bool,
+    message: String,
+    agent: Option<String>,
+    status: Option<String>,
+    exit_code: Option<i32>,
+    time: String,
+    commit: String,
+    tree: String,
+    parent: Option<String>,
+    head: Option<String>,
+    branch: Option<String>,
+    worktree: String,
+    files: u64,
+    added: u64,
+    removed: u64,
+    skipped_count: usize,
+    skipped: Vec<SkippedRecord>,
+}
+
+/// A path that is not held.
+#[derive(Serialize)]
+pub struct SkippedRecord {
+    path: Value,
+    why: String,
+}
+
+/// A path that differs.
+#[derive(Serialize)]
+pub struct DifferenceRecord {
+    path: Value,
+    status: &'static str,
+    old_mode: Option<&'static str>,
+    new_mode: Option<&'static str>,
+    old_id: Option<String>,
+    new_id: Option<String>,
+}
+
+impl TurnRecord {
+    /// The record of a turn; `current` says where the work tree stands.
+    pub fn new(turn: &Turn, current: Option<&Oid>) -> Self {
+        let note = &turn.note;
+        let text = |oid: &Oid| oid.as_str().to_owned();
+        Self {
+            session: note.session.as_str().to_owned(),
+            turn: note.number.turn,
+            step: (note.number.step > 0).then_some(note.number.step),
+            kind: note.kind.to_string(),
+            current: current == Some(&turn.commit),
+            message: note.message.clone(),
+            agent: note.work.agent.clone(),
+            status: note.work.ending.map(|ending| ending.to_string()),
+            exit_code: note.work.exit,
+            time: time::rfc3339(turn.seconds),
+            commit: text(&turn.commit),
+            tree: text(&turn.tree),
+            parent: turn.parent.as_ref().map(text),
+            head: note.head.commit.as_ref().map(text),
+            branch: note.head.branch.clone(),
+            worktree: note.worktree.clone(),
+            files: note.stat.files,
+            added: note.stat.added,
+            removed: note.stat.removed,
+            skipped_count: note.skipped_count,
+            skipped: skipped(&note.skipped),
+        }
+    }
+}
+
+/// The records of what is not held.
+pub fn skipped(skipped: &[Skipped]) -> Vec<SkippedRecord> {
+    let record = |skipped: &Skipped| SkippedRecord {
+        path: json::path(skipped.path.as_bytes()),
+        why: skipped.why.to_string(),
+    };
+    skipped.iter().map(record).collect()
+}
+
+/// The record of a path that differs.
+pub fn difference(difference: &Difference) -> DifferenceRecord {
+    let mode = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.mode.digits());
+    let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.to_string());
+    DifferenceRecord {
+        path: json::path(difference.path.as_bytes()),
+        status: status_name(difference),
+        old_mode: mode(&difference.old),
+        new_mode: mode(&difference.new),
+        old_id: oid(&difference.old),
+        new_id: oid(&difference.new),
+    }
+}
+
+fn status_name(difference: &Difference) -> &'static str {
+    match (&difference.old, &difference.new) {
+        (None, _) => "added",
+        (_, None) => "deleted",
+        (Some(old), Some(new)) if old.oid == new.oid => "mode",
+        _ => "modified",
+    }
+}
+
+/// The letter that git gives to a difference.
+pub fn status_letter(difference: &Difference) -> char {
+    match status_name(difference) {
+        "added" => 'A',
+        "deleted" => 'D',
+        _ => 'M',
+    }
+}
+
+/// Paths as JSON.
+pub fn paths(paths: &[RepoPath]) -> Value {
+    json::path_list(paths.iter().map(RepoPath::as_bytes))
+}

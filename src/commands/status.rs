@@ -1,0 +1,170 @@
+//! `edio status`: where the work tree stands. Also what `edio` alone shows.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::record::{
+    DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped, status_letter,
+};
+use super::{Context, Printed, plural};
+use crate::clock;
+use crate::error::{Kind, Result};
+use crate::gitengine::Difference;
+use crate::history::accept::open_operation;
+use crate::history::restore::interrupted;
+use crate::history::scan::scan;
+use crate::history::session::Session;
+use crate::history::skipped::Skipped;
+use crate::term::{style, text, time};
+
+/// Show the session, the current turn, and what changed since.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  edio status\n  edio status --json")]
+pub struct Args {}
+
+#[derive(Serialize)]
+struct Record {
+    session: Option<String>,
+    turns: usize,
+    current: Option<TurnRecord>,
+    unsaved: Vec<DifferenceRecord>,
+    not_covered: Vec<SkippedRecord>,
+    interrupted: Option<String>,
+    git_operation: Option<&'static str>,
+    agents: Value,
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// There is no repository, or git failed.
+pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
+    let workspace = context.open()?;
+    let session = Session::active(&workspace)?;
+    let open = open_operation(&workspace.git.git_dir);
+    let (changed, not_covered) = match &session {
+        Some(session) => unsaved(context, session)?,
+        None => (Vec::new(), Vec::new()),
+    };
+    if context.term.is_json() {
+        let current = session
+            .as_ref()
+            .and_then(|session| session.current.as_ref());
+        let record = Record {
+            session: session.as_ref().map(|session| session.id.to_string()),
+            turns: session.as_ref().map_or(0, |session| session.turns.len()),
+            current: current.map(|turn| TurnRecord::new(turn, Some(&turn.commit))),
+            unsaved: changed.iter().map(difference).collect(),
+            not_covered: skipped(&not_covered),
+            interrupted: session.as_ref().and_then(interrupted),
+            git_operation: open,
+            agents: Value::Array(Vec::new()),
+        };
+        context.term.record(&record).printed()?;
+        return Ok(0);
+    }
+    match &session {
+        None => {
+            context.term.line("no turn was taken here yet").printed()?;
+            context
+                .term
+                .hint("take the first one: edio snapshot -m \"start\"");
+        }
+        Some(session) => describe(context, session, &changed, &not_covered)?,
+    }
+    if let Some(name) = open {
+        context
+            .term
+            .line(format!("git: a {name} is under way"))
+            .printed()?;
+    }
+    Ok(0)
+}
+
+/// What changed since the current turn, and what no turn can hold.
+fn unsaved(context: &Context, session: &Session) -> Result<(Vec<Difference>, Vec<Skipped>)> {
+    let workspace = context.open_locked()?;
+    let scan = scan(&workspace)?;
+    let current = session.current()?;
+    let changed = workspace.git.differences(&current.tree, &scan.tree)?;
+    Ok((changed, scan.skipped))
+}
+
+fn describe(
+    context: &mut Context,
+    session: &Session,
+    changed: &[Difference],
+    not_covered: &[Skipped],
+) -> Result<()> {
+    const NAMED: usize = 20;
+    let current = session.current()?;
+    let mut lines = vec![
+        format!(
+            "session {} ({})",
+            session.id,
+            plural(session.turns.len(), "turn")
+        ),
+        format!(
+            "current {}: {} ({})",
+            style::turn(format!("turn {}", current.number())),
+            text::plain(current.note.subject().as_bytes()),
+            time::ago(clock::now(), current.seconds)
+        ),
+    ];
+    if let Some(words) = interrupted(session) {
+        lines.push(format!(
+            "{} {}: run it again to finish, or edio restore {} to go back",
+            style::warning("interrupted:"),
+            text::plain(words.as_bytes()),
+            current.number()
+        ));
+    }
+    match changed.len() {
+        0 => lines.push("nothing changed since".to_owned()),
+        count => lines.push(format!("since then {} changed:", plural(count, "path"))),
+    }
+    for change in changed.iter().take(NAMED) {
+        let path = text::path(change.path.as_bytes());
+        lines.push(format!("  {} {path}", status_letter(change)));
+    }
+    if changed.len() > NAMED {
+        lines.push(format!("  and {} more", changed.len() - NAMED));
+    }
+    for skipped in not_covered {
+        let path = text::path(skipped.path.as_bytes());
+        lines.push(format!("not covered: {path} ({})", skipped.why));
+    }
+    for line in lines {
+        context.term.line(line).printed()?;
+    }
+    Ok(())
+}
+
+/// What `edio` alone shows: the status and what to try next, or how to start.
+///
+/// # Errors
+///
+/// git failed.
+pub fn welcome(context: &mut Context) -> Result<u8> {
+    match run(context, &Args {}) {
+        Err(error) if error.kind() == Kind::NoRepository => {
+            let lines = [
+                "edio is an undo for coding agents and the people who use them.",
+                "There is no git work tree here: go to one, or make one with git init.",
+                "To see what it does, in a scratch repository: edio demo",
+            ];
+            for line in lines {
+                context.term.line(line).printed()?;
+            }
+            Ok(0)
+        }
+        Err(error) => Err(error),
+        Ok(code) => {
+            context.term.hint(
+                "edio snapshot -m MSG, edio log, edio restore TURN, edio accept MSG; all: edio --help",
+            );
+            Ok(code)
+        }
+    }
+}

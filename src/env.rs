@@ -1,0 +1,104 @@
+//! What edio reads of its surroundings: every environment variable, the current directory, its own path.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the room of the environment"
+)]
+
+use std::env::{current_dir, current_exe, split_paths, var_os};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `EDIO_NOW`: the time that tests pretend it is, in seconds since 1970.
+pub fn now() -> Option<i64> {
+    var_os("EDIO_NOW")?.to_str()?.parse().ok()
+}
+
+/// `NO_COLOR`, set and not empty: no colours (<https://no-color.org>).
+pub fn no_color() -> bool {
+    var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// `CLICOLOR_FORCE`, set and not `0`: colours also where there is no terminal.
+pub fn force_color() -> bool {
+    var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// `TERM` names a terminal without colours, or is not set.
+pub fn dumb_terminal() -> bool {
+    var_os("TERM").is_none_or(|value| value.is_empty() || value == "dumb")
+}
+
+/// `COLUMNS`: how wide the output is to be, whatever the terminal says.
+pub fn columns() -> Option<usize> {
+    let columns = var_os("COLUMNS")?.to_str()?.parse().ok()?;
+    (columns > 0).then_some(columns)
+}
+
+/// Is an environment variable set? For the pager's `LESS` and `LV`, which are filled in only where absent.
+pub fn is_set(name: &str) -> bool {
+    var_os(name).is_some()
+}
+
+/// `LC_ALL`, which git's children must not inherit under that name.
+pub fn lc_all() -> Option<OsString> {
+    var_os("LC_ALL").filter(|value| !value.is_empty())
+}
+
+/// Does a variable tell git where the repository is? Then nothing may be guessed from the folders above.
+pub fn git_is_told_where() -> bool {
+    [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_COMMON_DIR",
+        "GIT_CEILING_DIRECTORIES",
+    ]
+    .iter()
+    .any(|name| var_os(name).is_some())
+}
+
+/// `HOME`, the user's own folder.
+pub fn home() -> Option<PathBuf> {
+    var_os("HOME")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+}
+
+/// Where `PATH` finds a program.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = var_os("PATH")?;
+    split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|candidate| is_executable(candidate))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file() || path.with_extension("exe").is_file()
+}
+
+/// The folder that the person stands in.
+///
+/// # Errors
+///
+/// It was removed, or may not be entered.
+pub fn directory() -> io::Result<PathBuf> {
+    current_dir()
+}
+
+/// The path of this very program.
+///
+/// # Errors
+///
+/// The system does not tell.
+pub fn this_program() -> io::Result<PathBuf> {
+    current_exe()
+}

@@ -1,0 +1,171 @@
+//! The error: what could not be done, why, what to try next, and the exit code that says of which kind it is.
+
+use std::error::Error as Cause;
+use std::fmt;
+
+/// The kinds of failure. Scripts tell them apart by exit code, so the codes never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It can't be done: no such turn, nothing to accept, a lock is held.
+    Cannot,
+    /// The command line is wrong: unknown flag, malformed turn, path outside.
+    Usage,
+    /// Something would be lost or mixed.
+    Refused,
+    /// There is no repository with a work tree here.
+    NoRepository,
+    /// A fault of edio's own.
+    Bug,
+    /// Stopped by a signal.
+    Interrupted,
+    /// Nobody reads the output any more (`edio log | head`), which is no failure.
+    ClosedPipe,
+}
+
+impl Kind {
+    /// The exit code of this kind.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Kind::ClosedPipe => 0,
+            Kind::Cannot => 1,
+            Kind::Usage => 2,
+            Kind::Refused => 3,
+            Kind::NoRepository => 4,
+            Kind::Bug => 70,
+            Kind::Interrupted => 130,
+        }
+    }
+
+    /// The name that `--json` gives to this kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Cannot => "cannot",
+            Kind::Usage => "usage",
+            Kind::Refused => "refused",
+            Kind::NoRepository => "no_repository",
+            Kind::Bug => "bug",
+            Kind::Interrupted => "interrupted",
+            Kind::ClosedPipe => "closed_pipe",
+        }
+    }
+}
+
+/// An error as a person meets it.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    what: String,
+    cause: Option<Box<dyn Cause + Send + Sync>>,
+    hints: Vec<String>,
+}
+
+/// The result of everything that can fail with an [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    fn new(kind: Kind, what: impl Into<String>) -> Self {
+        Self {
+            kind,
+            what: what.into(),
+            cause: None,
+            hints: Vec::new(),
+        }
+    }
+
+    /// It can't be done (exit code 1).
+    pub fn cannot(what: impl Into<String>) -> Self {
+        Self::new(Kind::Cannot, what)
+    }
+
+    /// The command line is wrong (exit code 2).
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, what)
+    }
+
+    /// Refused, since something would be lost or mixed (exit code 3).
+    pub fn refused(what: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, what)
+    }
+
+    /// No repository with a work tree (exit code 4).
+    pub fn no_repository(what: impl Into<String>) -> Self {
+        Self::new(Kind::NoRepository, what)
+    }
+
+    /// A fault of edio's own (exit code 70).
+    pub fn bug(what: impl Into<String>) -> Self {
+        Self::new(Kind::Bug, what)
+    }
+
+    /// What came of writing to the standard output.
+    pub fn output(error: std::io::Error) -> Self {
+        let kind = match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Kind::ClosedPipe,
+            _ => Kind::Cannot,
+        };
+        Self::new(kind, "can't write the output").because(error)
+    }
+
+    /// Adds why it happened.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<Box<dyn Cause + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// Adds a command or an action to try next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The causes, nearest first, each as one message.
+    pub fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next = self.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        causes
+    }
+
+    /// What to try next.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Cause for Error {
+    fn source(&self) -> Option<&(dyn Cause + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &dyn Cause)
+    }
+}
+
+/// Says what was being done when an operating system call failed.
+pub trait While<T> {
+    /// Turns the failure into an [`Error`] of kind [`Kind::Cannot`], with the failure as its cause.
+    ///
+    /// # Errors
+    ///
+    /// Whenever `self` is one.
+    fn or_cannot(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T, E: Into<Box<dyn Cause + Send + Sync>>> While<T> for std::result::Result<T, E> {
+    fn or_cannot(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|cause| Error::cannot(what()).because(cause))
+    }
+}

@@ -1,0 +1,402 @@
+//! The one builder of git commands: what every git process of edio's has in common.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::process::{Command, Finished, Reading, Running, Status, Trace};
+
+use super::error::{GitError, Result};
+use super::objects::ObjectFormat;
+use super::paths::os_path;
+
+/// The variables that tie a git process to a repository (`git rev-parse --local-env-vars`), and some more that change
+/// what paths, diffs and refs mean. They count when the repository is found; no process after that inherits them.
+pub const LOCAL_VARIABLES: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_ATTR_SOURCE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+];
+
+/// What holds for every git process. The empty hooks path keeps the user's `post-index-change` and
+/// `reference-transaction` from being run; the rest keeps git from work that nobody asked for.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.splitIndex=false",
+    "core.logAllRefUpdates=false",
+    "core.filesRefLockTimeout=5000",
+    "core.packedRefsTimeout=5000",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
+/// How git is asked in one work tree.
+#[derive(Clone)]
+pub struct Git {
+    /// The git directory of this work tree.
+    pub git_dir: PathBuf,
+    /// The git directory that all work trees of the repository share.
+    pub common_dir: PathBuf,
+    /// The top of the work tree.
+    pub work_tree: PathBuf,
+    /// The hash function that names objects.
+    pub format: ObjectFormat,
+    /// Told of each process.
+    pub trace: Option<Trace>,
+    /// Where processes stand when the terminal sends a signal.
+    pub group: Group,
+    /// What objects and refs survive once they are written.
+    pub survives: Survives,
+}
+
+/// What new objects and refs outlive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Survives {
+    /// The end of any process.
+    Kill,
+    /// Also a power cut: they are synced to disk.
+    PowerCut,
+}
+
+/// The process group of git's processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// edio's own: a Ctrl-C ends them with edio.
+    Shared,
+    /// One of their own: a snapshot that follows a Ctrl-C is not cut short by it.
+    Own,
+}
+
+impl Git {
+    /// The same, with everything that is written synced to disk.
+    #[must_use]
+    pub fn synced(&self) -> Self {
+        Self {
+            survives: Survives::PowerCut,
+            ..self.clone()
+        }
+    }
+
+    /// The user's pager, as git chooses it; `None` where git does not say.
+    pub fn pager(&self) -> Option<OsString> {
+        let output = self.ask("var").arg("GIT_PAGER").run().ok()?;
+        let line = output.strip_suffix(b"\n").unwrap_or(&output);
+        Some(os_path(line).to_owned().into())
+    }
+
+    /// Begins a question: the git command of this name.
+    pub fn ask(&self, verb: &str) -> Ask {
+        let mut command = Command::new("git").in_english().dir(&self.work_tree);
+        if self.group == Group::Own {
+            command = command.in_own_group();
+        }
+        for name in LOCAL_VARIABLES {
+            command = command.without_env(name);
+        }
+        let command = command
+            .env("GIT_DIR", &self.git_dir)
+            .env("GIT_WORK_TREE", &self.work_tree)
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0");
+        let mut settings: Vec<OsString> = SETTINGS.iter().map(|&setting| setting.into()).collect();
+        if self.survives == Survives::PowerCut {
+            settings.push("core.fsync=loose-object,reference".into());
+            settings.push("core.fsyncMethod=batch".into());
+        }
+        Ask {
+            command,
+            settings,
+            words: vec![verb.into()],
+            input: Vec::new(),
+            trace: self.trace.clone(),
+            pathspecs: Pathspecs::Literal,
+        }
+    }
+}
+
+/// A question to git: a command on its way to be run.
+pub struct Ask {
+    command: Command,
+    settings: Vec<OsString>,
+    words: Vec<OsString>,
+    input: Vec<u8>,
+    trace: Option<Trace>,
+    pathspecs: Pathspecs,
+}
+
+/// How git reads paths among its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pathspecs {
+    Literal,
+    Users,
+}
+
+impl Ask {
+    /// Adds a word.
+    #[must_use]
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.words.push(word.as_ref().to_owned());
+        self
+    }
+
+    /// Adds words.
+    #[must_use]
+    pub fn args<W: AsRef<OsStr>>(self, words: impl IntoIterator<Item = W>) -> Self {
+        words.into_iter().fold(self, Ask::arg)
+    }
+
+    /// Adds a setting for this process, `key=value`.
+    #[must_use]
+    pub fn setting(mut self, setting: impl Into<OsString>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Lets the user's reflogs and hooks work as they do under the user's own git: for the branch that `accept` moves.
+    ///
+    /// None of edio's settings is left: git hands them on, and a hook that calls git would not find its own pathspecs.
+    #[must_use]
+    pub fn on_the_users_refs(mut self) -> Self {
+        self.settings
+            .retain(|setting| setting.to_string_lossy().starts_with("core.fsync"));
+        self.pathspecs = Pathspecs::Users;
+        self
+    }
+
+    /// Works on this index file instead of the user's.
+    #[must_use]
+    pub fn index(self, file: &Path) -> Self {
+        self.env("GIT_INDEX_FILE", file)
+    }
+
+    /// Works in this folder as its work tree instead of the user's.
+    #[must_use]
+    pub fn work_tree(mut self, folder: &Path) -> Self {
+        self.command = self.command.dir(folder);
+        self.env("GIT_WORK_TREE", folder)
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command = self.command.env(name, value);
+        self
+    }
+
+    /// Gives these bytes as input.
+    #[must_use]
+    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.input = bytes.into();
+        self
+    }
+
+    /// Gives these items as input, each ended by a NUL.
+    #[must_use]
+    pub fn nul_input<I: AsRef<[u8]>>(self, items: impl IntoIterator<Item = I>) -> Self {
+        let mut bytes = Vec::new();
+        for item in items {
+            bytes.extend_from_slice(item.as_ref());
+            bytes.push(0);
+        }
+        self.input(bytes)
+    }
+
+    /// Runs it to its end and returns what it printed.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or did not end with exit code 0.
+    pub fn run(self) -> Result<Vec<u8>> {
+        self.start()?.succeed()
+    }
+
+    /// Runs it to its end, whatever the exit code.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or its pipes broke.
+    pub fn outcome(self) -> Result<Finished> {
+        self.start()?.finish()
+    }
+
+    /// Starts it, to do something else meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn start(self) -> Result<Asked> {
+        let (command, text) = self.built();
+        let running = command.start().map_err(GitError::Start)?;
+        Ok(Asked { running, text })
+    }
+
+    /// Starts it, to read what it prints while it comes.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn read(self) -> Result<Answer> {
+        let (command, text) = self.built();
+        let reading = command.read().map_err(GitError::Start)?;
+        Ok(Answer {
+            reader: BufReader::with_capacity(1 << 16, reading),
+            text,
+        })
+    }
+
+    fn built(self) -> (Command, String) {
+        let text = as_typed(&self.words);
+        let mut command = self.command;
+        for setting in self.settings {
+            command = command.arg("-c").arg(setting);
+        }
+        if self.pathspecs == Pathspecs::Literal {
+            command = command.arg("--literal-pathspecs");
+        }
+        let command = command
+            .args(self.words)
+            .input(self.input)
+            .trace(self.trace.as_ref());
+        (command, text)
+    }
+}
+
+/// The command as one would type it, without the settings that all have in common.
+fn as_typed(words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    format!("git {}", words.join(" "))
+}
+
+/// A question under way.
+pub struct Asked {
+    running: Running,
+    text: String,
+}
+
+impl Asked {
+    /// Waits, and returns what git printed.
+    ///
+    /// # Errors
+    ///
+    /// It did not end with exit code 0, or its pipes broke.
+    pub fn succeed(self) -> Result<Vec<u8>> {
+        let command = self.text.clone();
+        let finished = self.finish()?;
+        check(command, finished.status, finished.stderr)?;
+        Ok(finished.stdout)
+    }
+
+    /// Waits, and returns how it ended and what it printed.
+    ///
+    /// # Errors
+    ///
+    /// Its pipes broke.
+    pub fn finish(self) -> Result<Finished> {
+        let Asked { running, text } = self;
+        running
+            .finish()
+            .map_err(|error| GitError::file(format!("talking to `{text}`"), error))
+    }
+}
+
+/// A question whose answer is read while it comes.
+pub struct Answer {
+    /// What git prints.
+    pub reader: BufReader<Reading>,
+    text: String,
+}
+
+impl Answer {
+    /// Reads a record that ends with this byte, which is not part of it; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// The pipe broke, or the last record is cut off.
+    pub fn record(&mut self, end: u8) -> Result<Option<Vec<u8>>> {
+        use std::io::BufRead;
+        let mut record = Vec::new();
+        let read = self.reader.read_until(end, &mut record);
+        read.map_err(|error| self.broken(error))?;
+        match record.pop() {
+            None => Ok(None),
+            Some(last) if last == end => Ok(Some(record)),
+            Some(_) => Err(self.unexpected("the output is cut off")),
+        }
+    }
+
+    /// Reads exactly so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// The pipe broke, or there are fewer.
+    pub fn exactly(&mut self, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.reader).take(length).read_to_end(&mut bytes);
+        let read = read.map_err(|error| self.broken(error))?;
+        if read as u64 == length {
+            Ok(bytes)
+        } else {
+            Err(self.unexpected("the output is cut off"))
+        }
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// It did not end with exit code 0, or its pipes broke.
+    pub fn close(self) -> Result<()> {
+        let Answer { reader, text } = self;
+        let closed = reader.into_inner().close();
+        let (status, stderr) =
+            closed.map_err(|error| GitError::file(format!("talking to `{text}`"), error))?;
+        check(text, status, stderr)
+    }
+
+    /// An answer that can't be understood.
+    pub fn unexpected(&self, what: impl Into<String>) -> GitError {
+        GitError::Output {
+            command: self.text.clone(),
+            what: what.into(),
+        }
+    }
+
+    /// A pipe that failed.
+    pub fn broken(&self, error: std::io::Error) -> GitError {
+        GitError::file(format!("reading from `{}`", self.text), error)
+    }
+}
+
+fn check(command: String, status: Status, stderr: Vec<u8>) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(GitError::Exit {
+        command,
+        status,
+        stderr,
+    })
+}

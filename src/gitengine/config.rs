@@ -1,0 +1,100 @@
+//! The settings in the user's git config that edio heeds.
+
+use bstr::ByteSlice;
+
+use super::error::{GitError, Result};
+
+/// The settings, asked for in one go. Keys are in lower case but for their middle part, as git prints them.
+#[derive(Clone, Debug, Default)]
+pub struct Settings(Vec<(String, Vec<u8>)>);
+
+/// The `--get-regexp` pattern of everything that is heeded.
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|sparsecheckout)|extensions\.partialclone|diff\.colormoved)$";
+
+impl Settings {
+    /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
+    pub fn parse(output: &[u8]) -> Self {
+        let records = output.split_str("\0").filter(|record| !record.is_empty());
+        let pair = |record: &[u8]| match record.split_once_str("\n") {
+            Some((key, value)) => (key.to_str_lossy().into_owned(), value.to_vec()),
+            None => (record.to_str_lossy().into_owned(), b"true".to_vec()),
+        };
+        Self(records.map(pair).collect())
+    }
+
+    /// The value of a key: the last one given, as git takes it.
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        let mut values = self.0.iter().rev();
+        values
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.as_slice())
+    }
+
+    /// Is it set to something that git takes as true?
+    pub fn is_true(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| {
+            [&b"true"[..], b"yes", b"on", b"1"]
+                .iter()
+                .any(|word| value.eq_ignore_ascii_case(word))
+        })
+    }
+
+    /// A size in bytes, with git's `k`, `m` and `g`.
+    ///
+    /// # Errors
+    ///
+    /// The value is no size.
+    pub fn size(&self, key: &str) -> Result<Option<u64>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        match parse_size(value) {
+            Some(size) => Ok(Some(size)),
+            None => Err(GitError::Output {
+                command: format!("git config {key}"),
+                what: format!("{:?} is no size", value.as_bstr()),
+            }),
+        }
+    }
+
+    /// The names of the configured filter drivers.
+    pub fn filters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .0
+            .iter()
+            .filter_map(|(key, _)| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+fn parse_size(value: &[u8]) -> Option<u64> {
+    let text = value.to_str().ok()?.trim();
+    let (digits, unit) = match text.chars().last()?.to_ascii_lowercase() {
+        'k' => (&text[..text.len() - 1], 1 << 10),
+        'm' => (&text[..text.len() - 1], 1 << 20),
+        'g' => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_git_prints() {
+        let settings = Settings::parse(
+            b"filter.lfs.required\ntrue\0filter.a.b.clean\ncat\nx\0core.eol\0edio.maxfilesize\n2m\0edio.maxfilesize\n3k\0",
+        );
+        assert_eq!(settings.filters(), ["a.b", "lfs"]);
+        assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
+        assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
+        assert_eq!(settings.size("edio.maxfilesize").unwrap(), Some(3072));
+        assert!(settings.size("filter.a.b.clean").is_err());
+        assert_eq!(settings.size("edio.other").unwrap(), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! What differs between two trees.
+
+use std::path::PathBuf;
+
+use bstr::ByteSlice;
+use serde::{Deserialize, Serialize};
+
+use super::command::{Answer, Git};
+use super::error::{GitError, Result};
+use super::objects::{Entry, Mode, Oid};
+use super::paths::{RepoPath, os_path};
+
+/// A path that differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The path.
+    pub path: RepoPath,
+    /// What the first tree has there.
+    pub old: Option<Entry>,
+    /// What the second tree has there.
+    pub new: Option<Entry>,
+}
+
+/// How many files and lines differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stat {
+    /// Files.
+    pub files: u64,
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
+}
+
+/// How a patch is to look.
+pub struct PatchStyle {
+    /// With colours.
+    pub color: bool,
+}
+
+impl Git {
+    /// The paths that differ between two trees, or commits.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn differences(&self, old: &Oid, new: &Oid) -> Result<Vec<Difference>> {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        let ask = self
+            .ask("diff-tree")
+            .args(["-r", "-z", "--raw", "--no-renames"]);
+        Ok(parse(&ask.arg("--end-of-options").arg(old).arg(new).run()?)?.0)
+    }
+
+    /// The paths that differ between two trees, among these or below them (all where there are none), and how many lines.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn differences_counted(
+        &self,
+        old: &Oid,
+        new: &Oid,
+        paths: &[RepoPath],
+    ) -> Result<(Vec<Difference>, Stat)> {
+        if old == new {
+            return Ok((Vec::new(), Stat::default()));
+        }
+        let ask = self
+            .ask("diff-tree")
+            .args(["-r", "-z", "--raw", "--numstat", "--no-renames"])
+            .args(["--no-ext-diff", "--no-textconv"]);
+        let ask = ask.arg("--end-of-options").arg(old).arg(new).arg("--");
+        parse(&ask.args(as_arguments(paths)).run()?)
+    }
+
+    /// Which of these pairs of trees differ in one of these paths, or below.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn pairs_that_differ(&self, pairs: &[(Oid, Oid)], paths: &[RepoPath]) -> Result<Vec<bool>> {
+        let lines: String = pairs
+            .iter()
+            .map(|(old, new)| format!("{old} {new}\n"))
+            .collect();
+        let ask = self
+            .ask("diff-tree")
+            .args(["--stdin", "-r", "-z", "--raw", "--no-renames", "--"])
+            .args(as_arguments(paths));
+        let output = ask.input(lines).run()?;
+        let mut differ = Vec::new();
+        for field in output.split_str("\0").filter(|field| !field.is_empty()) {
+            let next = pairs.get(differ.len());
+            // Each pair is printed first, then its differences: a header with a colon, and a path.
+            if next.is_some_and(|(old, new)| format!("{old} {new}").as_bytes() == field) {
+                differ.push(false);
+            } else if let Some(last) = differ.last_mut() {
+                *last = true;
+            }
+        }
+        match differ.len() == pairs.len() {
+            true => Ok(differ),
+            false => Err(GitError::Output {
+                command: "git diff-tree --stdin".to_owned(),
+                what: format!("{} answers to {} questions", differ.len(), pairs.len()),
+            }),
+        }
+    }
+
+    /// The patch between two trees as the user's own settings have it (algorithm, context, moved lines, prefixes), but
+    /// without programs: no external diff, no textconv.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn patch(
+        &self,
+        old: &Oid,
+        new: &Oid,
+        paths: &[RepoPath],
+        style: &PatchStyle,
+    ) -> Result<Answer> {
+        let color = if style.color {
+            "--color=always"
+        } else {
+            "--color=never"
+        };
+        self.ask("diff")
+            .args([
+                "--no-ext-diff",
+                "--no-textconv",
+                "--ignore-submodules=dirty",
+                color,
+            ])
+            .arg("--end-of-options")
+            .arg(old)
+            .arg(new)
+            .arg("--")
+            .args(as_arguments(paths))
+            .read()
+    }
+}
+
+fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> + '_ {
+    paths
+        .iter()
+        .map(|path| PathBuf::from(os_path(path.as_bytes())))
+}
+
+/// Reads `--raw -z`, with or without `--numstat` after it.
+fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
+    let mut differences = Vec::new();
+    let mut stat = Stat::default();
+    let mut fields = output.split_str("\0").filter(|field| !field.is_empty());
+    while let Some(field) = fields.next() {
+        let known = match field.strip_prefix(b":") {
+            Some(header) => fields
+                .next()
+                .and_then(|path| difference(header, path))
+                .map(|difference| differences.push(difference)),
+            None => count(field, &mut stat),
+        };
+        known.ok_or_else(|| GitError::Output {
+            command: "git diff-tree --raw -z".to_owned(),
+            what: format!("{:?}", field.as_bstr()),
+        })?;
+    }
+    stat.files = differences.len() as u64;
+    Ok((differences, stat))
+}
+
+/// `100644 100755 <old id> <new id> M`, and the path.
+fn difference(header: &[u8], path: &[u8]) -> Option<Difference> {
+    let fields: Vec<&[u8]> = header.split_str(" ").collect();
+    let [old_mode, new_mode, old, new, _] = fields.as_slice() else {
+        return None;
+    };
+    Some(Difference {
+        path: RepoPath::new(path)?,
+        old: side(old_mode, old)?,
+        new: side(new_mode, new)?,
+    })
+}
+
+fn side(mode: &[u8], oid: &[u8]) -> Option<Option<Entry>> {
+    if mode == b"000000" {
+        return Some(None);
+    }
+    let mode = Mode::from_digits(mode)?;
+    let oid = Oid::from_bytes(oid)?;
+    Some(Some(Entry { mode, oid }))
+}
+
+/// `12 TAB 3 TAB path`; dashes for binary files.
+fn count(field: &[u8], stat: &mut Stat) -> Option<()> {
+    let mut parts = field.splitn_str(3, "\t");
+    let mut number = || -> Option<u64> {
+        match parts.next()? {
+            b"-" => Some(0),
+            digits => digits.to_str().ok()?.parse().ok(),
+        }
+    };
+    stat.added += number()?;
+    stat.removed += number()?;
+    parts.next().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_raw_and_numstat() {
+        let (a, b, zero) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let output = format!(
+            ":100644 100755 {a} {b} M\0:odd\tname\0:000000 120000 {zero} {b} A\0l\0:160000 000000 {a} {zero} D\0s\0\
+             3\t1\t:odd\tname\0-\t-\tl\x000\t1\ts\0"
+        );
+        let (differences, stat) = parse(output.as_bytes()).unwrap();
+        assert_eq!(differences.len(), 3);
+        assert_eq!(differences[0].path.to_string(), ":odd\tname");
+        assert_eq!(differences[1].old, None);
+        assert_eq!(differences[2].old.as_ref().unwrap().mode, Mode::Gitlink);
+        assert_eq!((stat.files, stat.added, stat.removed), (3, 3, 2));
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for bad in [":x\0p", ":100644 100644 a b M\0p", "1\t2", ":"] {
+            assert!(parse(bad.as_bytes()).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What can go wrong when git is asked.
+
+use std::io;
+
+use bstr::ByteSlice;
+
+use crate::error::Error;
+use crate::process::Status;
+
+/// The result of asking git.
+pub type Result<T> = std::result::Result<T, GitError>;
+
+/// Why git gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no git in `PATH`, or it can't be executed.
+    #[error("git could not be started")]
+    Start(#[source] io::Error),
+    /// This git lacks commands that edio stands on.
+    #[error("git {found} is too old: edio needs git {needed} or later")]
+    TooOld {
+        /// The version that was found.
+        found: String,
+        /// The oldest one that will do.
+        needed: String,
+    },
+    /// The folder is in no repository with a work tree, or git refuses to work in it. In git's own words.
+    #[error("{0}")]
+    NoRepository(String),
+    /// git said no.
+    #[error("`{command}` ended with {}: {}", how(*status), stderr.trim_ascii().as_bstr())]
+    Exit {
+        /// The command, as one would type it.
+        command: String,
+        /// How it ended.
+        status: Status,
+        /// What it printed on its standard error.
+        stderr: Vec<u8>,
+    },
+    /// git printed something that it should not.
+    #[error("`{command}` printed something unexpected: {what}")]
+    Output {
+        /// The command, as one would type it.
+        command: String,
+        /// What is unexpected.
+        what: String,
+    },
+    /// A pipe to git, or a file beside it, failed.
+    #[error("{what}")]
+    File {
+        /// What was being done.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl GitError {
+    /// A failed call of the operating system, with what was being done.
+    pub fn file(what: impl Into<String>, source: io::Error) -> Self {
+        Self::File {
+            what: what.into(),
+            source,
+        }
+    }
+
+    /// What git printed on its standard error, where it said no.
+    pub fn stderr(&self) -> &[u8] {
+        match self {
+            GitError::Exit { stderr, .. } => stderr,
+            _ => &[],
+        }
+    }
+}
+
+fn how(status: Status) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown status".to_owned(),
+    }
+}
+
+impl From<GitError> for Error {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::NoRepository(_) => Error::no_repository("there is no git work tree here")
+                .because(error)
+                .hint("run it inside a repository, or make one: git init"),
+            GitError::Start(_) => Error::cannot("git is missing")
+                .because(error)
+                .hint("install git 2.38 or later, and see that it is in PATH"),
+            GitError::TooOld { .. } => Error::cannot(error.to_string())
+                .hint("install a newer git, and see that it is first in PATH"),
+            other => Error::cannot("git failed").because(other),
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! Index files: edio's own, made from the user's, and what git says of them.
+//!
+//! A copy keeps the modification time of its source. With a newer one git would trust entries whose file was changed
+//! within the same clock tick as the index, and miss edits that keep the size.
+
+use std::fs::{self, File, FileTimes};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use bstr::ByteSlice;
+use serde::{Deserialize, Serialize};
+use sha1::Digest as _;
+
+use super::command::Git;
+use super::error::{GitError, Result};
+use super::objects::{Entry, Mode, Oid, one_oid};
+use super::paths::RepoPath;
+
+/// Which file it is, and whether it is still as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+    checksum: String,
+}
+
+impl FileStamp {
+    /// The stamp of an index file; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// It can't be read.
+    pub fn of(file: &Path) -> io::Result<Option<Self>> {
+        let mut open = match File::open(file) {
+            Ok(open) => open,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let meta = open.metadata()?;
+        // Every index ends with a checksum of itself: 20 bytes, or 32, or zeroes.
+        let mut tail = Vec::new();
+        if meta.len() >= 32 {
+            open.seek(SeekFrom::End(-32))?;
+        }
+        open.read_to_end(&mut tail)?;
+        let (device, inode, modified, changed) = identity(&meta);
+        Ok(Some(Self {
+            device,
+            inode,
+            size: meta.len(),
+            modified,
+            changed,
+            checksum: hex(&tail),
+        }))
+    }
+}
+
+impl FileStamp {
+    /// Is it the same file with the same content? Another name given to it, or taken from it, does not count.
+    pub fn is_same_content(&self, other: &Self) -> bool {
+        let unlinked = |stamp: &Self| Self {
+            changed: (0, 0),
+            ..stamp.clone()
+        };
+        unlinked(self) == unlinked(other)
+    }
+}
+
+type Identity = (u64, u64, (i64, i64), (i64, i64));
+
+#[cfg(unix)]
+fn identity(meta: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (
+        meta.dev(),
+        meta.ino(),
+        (meta.mtime(), meta.mtime_nsec()),
+        (meta.ctime(), meta.ctime_nsec()),
+    )
+}
+
+#[cfg(not(unix))]
+fn identity(meta: &fs::Metadata) -> Identity {
+    let time = |time: io::Result<SystemTime>| {
+        let since = time
+            .ok()
+            .and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
+        since.map_or((0, 0), |s| {
+            (s.as_secs().cast_signed(), i64::from(s.subsec_nanos()))
+        })
+    };
+    (0, 0, time(meta.modified()), time(meta.created()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// An entry of an index, as `git ls-files -s -v -z` prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexEntry {
+    /// What it is.
+    pub mode: Mode,
+    /// Its content.
+    pub oid: Oid,
+    /// 0, or 1 to 3 where versions are in conflict.
+    pub stage: u8,
+    /// The file may be absent, or differ: `skip-worktree`.
+    pub skip_worktree: bool,
+    /// The file is taken for unchanged: `assume-unchanged`.
+    pub assume_unchanged: bool,
+    /// Its path.
+    pub path: RepoPath,
+}
+
+/// All entries of an index.
+pub struct Listing {
+    /// The entries, in git's order.
+    pub entries: Vec<IndexEntry>,
+    /// The same for two indexes that say the same, whatever they know of the files on disk.
+    pub digest: String,
+}
+
+/// A path that git would not take into an index, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The path.
+    pub path: RepoPath,
+    /// In git's words.
+    pub why: String,
+}
+
+/// An index file that is not the user's.
+#[derive(Clone)]
+pub struct PrivateIndex {
+    git: Git,
+    /// Where it is.
+    pub file: PathBuf,
+}
+
+impl PrivateIndex {
+    /// An index at this place; a file there is one that edio made.
+    pub fn at(git: &Git, file: PathBuf) -> Self {
+        Self {
+            git: git.clone(),
+            file,
+        }
+    }
+
+    /// Makes it a copy of another index, modification time included. Where there is no other, it is empty.
+    ///
+    /// # Errors
+    ///
+    /// Reading or writing failed.
+    pub fn copy_from(&self, source: &Path) -> Result<()> {
+        let copied = remove_if_there(&self.file).and_then(|()| copy_with_time(source, &self.file));
+        match copied {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !source.exists() => Ok(()),
+            other => other.map_err(|e| GitError::file(format!("copying {}", source.display()), e)),
+        }
+    }
+
+    /// Makes it another name of an index of edio's own.
+    ///
+    /// git never writes an index in place: the other name keeps what it has.
+    ///
+    /// # Errors
+    ///
+    /// Neither a link nor a copy could be made.
+    pub fn link_from(&self, source: &Path) -> Result<()> {
+        let linked = remove_if_there(&self.file).and_then(|()| fs::hard_link(source, &self.file));
+        linked.or_else(|_| self.copy_from(source))
+    }
+
+    /// Sets the modification time to the start of the scan that confirmed every entry.
+    ///
+    /// git distrusts entries whose file is as new as the index, and reads those files. With the start of the scan, a
+    /// file that was written during it is read again in the next one; with an older time, so would be many more.
+    ///
+    /// # Errors
+    ///
+    /// The time could not be set.
+    pub fn date(&self, time: SystemTime) -> Result<()> {
+        let dated = File::open(&self.file)
+            .and_then(|open| open.set_times(FileTimes::new().set_modified(time)));
+        dated.map_err(|error| GitError::file(format!("dating {}", self.file.display()), error))
+    }
+
+    /// Takes these paths as they are on disk, in this order; one that is gone from disk leaves the index.
+    ///
+    /// One bad path ends git's work with nothing written. So what git rejects is taken out, and the rest tried again:
+    /// first path by path as git names them, then by halves.
+    ///
+    /// # Errors
+    ///
+    /// git failed in a way that no path is to blame for.
+    pub fn take(&self, paths: &[RepoPath]) -> Result<Vec<Rejected>> {
+        let mut paths = paths.to_vec();
+        let mut rejected = Vec::new();
+        for _ in 0..3 {
+            let Err(error) = self.take_all(&paths) else {
+                return Ok(rejected);
+            };
+            let Some(path) = blamed(error.stderr(), &paths) else {
+                break;
+            };
+            paths.retain(|other| other != &path);
+            rejected.push(Rejected {
+                why: last_line(error.stderr()),
+                path,
+            });
+        }
+        self.take_by_halves(&paths, &mut rejected)?;
+        Ok(rejected)
+    }
+
+    fn take_by_halves(&self, paths: &[RepoPath], rejected: &mut Vec<Rejected>) -> Result<()> {
+        match (self.take_all(paths), paths) {
+            (Ok(()), _) => Ok(()),
+            (Err(error @ GitError::Exit { .. }), [path]) => {
+                rejected.push(Rejected {
+                    path: path.clone(),
+                    why: last_line(error.stderr()),
+                });
+                Ok(())
+            }
+            (Err(GitError::Exit { .. }), _) if paths.len() > 1 => {
+                let (first, second) = paths.split_at(paths.len() / 2);
+                self.take_by_halves(first, rejected)?;
+                self.take_by_halves(second, rejected)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    fn take_all(&self, paths: &[RepoPath]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let ask = self.git.ask("update-index").index(&self.file).args([
+            "-z",
+            "--add",
+            "--remove",
+            "--replace",
+            "--stdin",
+        ]);
+        ask.nul_input(paths.iter().map(RepoPath::as_bytes))
+            .run()
+            .map(drop)
+    }
+
+    /// Takes these paths out, whatever is on disk.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn drop_paths(&self, paths: &[RepoPath]) -> Result<()> {
+        self.flag("--force-remove", paths)
+    }
+
+    /// Runs `git update-index <flag>` over these paths.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn flag(&self, flag: &str, paths: &[RepoPath]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let ask = self.git.ask("update-index").index(&self.file);
+        ask.args(["-z", flag, "--stdin"])
+            .nul_input(paths.iter().map(RepoPath::as_bytes))
+            .run()
+            .map(drop)
+    }
+
+    /// Sets entries as given, `None` for one that is to go, without a look at the disk. Those that go go first: nothing
+    /// can be entered below a file that is still there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn set(&self, entries: &[(RepoPath, Option<Entry>)]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let line = |(path, entry): &(RepoPath, Option<Entry>)| {
+            let mut line = match entry {
+                Some(Entry { mode, oid }) => format!("{} {oid}\t", mode.digits()).into_bytes(),
+                // The length of the null id is not looked at.
+                None => format!("0 {}\t", "0".repeat(40)).into_bytes(),
+            };
+            line.extend_from_slice(path.as_bytes());
+            line
+        };
+        let (going, coming): (Vec<_>, Vec<_>) = entries.iter().partition(|(_, e)| e.is_none());
+        let ask = self.git.ask("update-index").index(&self.file);
+        ask.setting("index.sparse=false")
+            .args(["-z", "--index-info"])
+            .nul_input(going.into_iter().chain(coming).map(line))
+            .run()
+            .map(drop)
+    }
+
+    /// Fills it with what a tree has, and nothing that is known of files on disk.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn read_tree(&self, tree: &Oid) -> Result<()> {
+        self.remove()?;
+        let ask = self.git.ask("read-tree").index(&self.file);
+        ask.arg(tree).run().map(drop)
+    }
+
+    /// Has git look at the files again, so that a later `git status` need not.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn refresh(&self) -> Result<()> {
+        let ask = self.git.ask("update-index").index(&self.file);
+        // Exit code 1 says that some files differ from the index, which is no failure here.
+        ask.args(["-q", "--refresh"]).outcome().map(drop)
+    }
+
+    /// Writes its content as trees, and returns the top one.
+    ///
+    /// # Errors
+    ///
+    /// It has entries in conflict, or git failed.
+    pub fn write_tree(&self) -> Result<Oid> {
+        let ask = self.git.ask("write-tree").index(&self.file);
+        one_oid("git write-tree", &ask.run()?)
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn remove(&self) -> Result<()> {
+        remove_if_there(&self.file)
+            .map_err(|error| GitError::file(format!("removing {}", self.file.display()), error))
+    }
+}
+
+impl Git {
+    /// The user's index file in this work tree.
+    pub fn users_index(&self) -> PathBuf {
+        self.git_dir.join("index")
+    }
+
+    /// All entries of an index file.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn list_index(&self, file: &Path) -> Result<Listing> {
+        let ask = self
+            .ask("ls-files")
+            .setting("advice.sparseIndexExpanded=false")
+            .index(file)
+            .args(["-s", "-v", "-z"]);
+        let output = ask.run()?;
+        let entries: Option<_> = output
+            .split_str("\0")
+            .filter(|record| !record.is_empty())
+            .map(index_entry)
+            .collect();
+        Ok(Listing {
+            entries: entries.ok_or_else(|| GitError::Output {
+                command: "git ls-files -s -v -z".to_owned(),
+                what: "an entry that can't be read".to_owned(),
+            })?,
+            digest: hex(&sha2::Sha256::digest(&output)),
+        })
+    }
+}
+
+/// `H 100644 <id> 0 TAB path`; the letter is small for assume-unchanged, `S` for skip-worktree.
+fn index_entry(record: &[u8]) -> Option<IndexEntry> {
+    let (head, path) = record.split_once_str("\t")?;
+    let fields: Vec<&[u8]> = head.split_str(" ").collect();
+    let [tag, mode, oid, stage] = fields.as_slice() else {
+        return None;
+    };
+    let tag = *tag.first()?;
+    Some(IndexEntry {
+        mode: Mode::from_digits(mode)?,
+        oid: Oid::from_bytes(oid)?,
+        stage: stage.to_str().ok()?.parse().ok()?,
+        skip_worktree: tag.eq_ignore_ascii_case(&b'S'),
+        assume_unchanged: tag.is_ascii_lowercase(),
+        path: RepoPath::new(path)?,
+    })
+}
+
+/// The path that git's last words are about.
+fn blamed(stderr: &[u8], paths: &[RepoPath]) -> Option<RepoPath> {
+    let stderr = stderr.trim_ascii_end();
+    let named = |line: &[u8]| -> Option<Vec<u8>> {
+        let line = line
+            .strip_prefix(b"fatal: ")
+            .or(line.strip_prefix(b"error: "))?;
+        let name = line
+            .strip_prefix(b"Unable to process path ")
+            .or_else(|| line.split_once_str(": clean filter ").map(|(name, _)| name));
+        name.map(<[u8]>::to_vec)
+    };
+    // A path may hold line breaks, so the whole tail is tried before the single lines.
+    let tail = stderr
+        .find("Unable to process path ")
+        .map(|at| &stderr[at - 7.min(at)..]);
+    let names = tail.into_iter().chain(stderr.lines()).filter_map(named);
+    names
+        .into_iter()
+        .find_map(|name| paths.iter().find(|path| path.as_bytes() == name).cloned())
+}
+
+fn last_line(stderr: &[u8]) -> String {
+    let mut words = stderr.lines().map(ByteSlice::to_str_lossy);
+    words
+        .rfind(|line| !line.contains("Unable to process path"))
+        .map_or_else(|| "git can't read it".to_owned(), |line| line.into_owned())
+}
+
+fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Copies until the source is the same before and after: the user's git may replace it meanwhile.
+fn copy_with_time(source: &Path, target: &Path) -> io::Result<()> {
+    let mut from = File::open(source)?;
+    let modified = from.metadata()?.modified()?;
+    let mut to = File::create(target)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_times(FileTimes::new().set_modified(modified))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(names: &[&str]) -> Vec<RepoPath> {
+        names
+            .iter()
+            .map(|name| RepoPath::new(*name).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn finds_who_is_to_blame() {
+        let paths = paths(&["a", "b\nc", "x: clean filter y"]);
+        let blame = |stderr: &str| blamed(stderr.as_bytes(), &paths).map(|path| path.to_string());
+        let said = "error: open(\"a\"): Permission denied\nfatal: Unable to process path a\n";
+        assert_eq!(blame(said).as_deref(), Some("a"));
+        assert_eq!(
+            blame("fatal: Unable to process path b\nc\n").as_deref(),
+            Some("b\nc")
+        );
+        assert_eq!(
+            blame("error: external filter 'x' failed\nfatal: a: clean filter 'f' failed\n")
+                .as_deref(),
+            Some("a")
+        );
+        assert_eq!(blame("fatal: Unable to process path unknown"), None);
+        assert_eq!(blame(""), None);
+    }
+
+    #[test]
+    fn reads_index_entries() {
+        let a = "a".repeat(40);
+        let entry = index_entry(format!("s 100755 {a} 2\ta\tb").as_bytes()).unwrap();
+        assert!(entry.skip_worktree && entry.assume_unchanged);
+        assert_eq!((entry.stage, entry.path.as_bytes()), (2, &b"a\tb"[..]));
+        assert!(index_entry(b"H 100644 x 0\ta").is_none());
+    }
+}

@@ -1,0 +1,30 @@
+//! How git is asked. This layer knows git, and nothing of turns.
+//!
+//! Every question is built in [`command`], which gives each git process the same clean surroundings. Paths are bytes
+//! ([`paths`]), git's output is split at NUL, every exit code is looked at.
+
+mod command;
+mod config;
+mod diff;
+mod error;
+mod ignore;
+mod index;
+mod merge;
+mod objects;
+mod paths;
+mod refs;
+mod repository;
+mod status;
+mod trees;
+
+pub use command::{Answer, Git, Group, LOCAL_VARIABLES};
+pub use config::Settings;
+pub use diff::{Difference, PatchStyle, Stat};
+pub use error::{GitError, Result};
+pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
+pub use merge::Merged;
+pub use objects::{Commit, Entry, Mode, ObjectFormat, Objects, Oid, Signature};
+pub use paths::{RepoPath, git_bytes, os_path};
+pub use refs::{Before, RefChange, RefCommit};
+pub use repository::{Found, OLDEST, Pointed, check_version, find};
+pub use status::{Changed, Head, Status, question as status_question};

@@ -1,0 +1,506 @@
+//! Objects: their names, blobs read and written, commits made and read.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use bstr::ByteSlice;
+use serde::{Deserialize, Serialize};
+use sha1::Digest as _;
+
+use super::command::{Answer, Git};
+use super::error::{GitError, Result};
+use super::paths::{RepoPath, os_path};
+
+/// The hash function of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectFormat {
+    /// SHA-1, 40 digits.
+    Sha1,
+    /// SHA-256, 64 digits.
+    Sha256,
+}
+
+impl ObjectFormat {
+    /// The format of this name (`git rev-parse --show-object-format`).
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "sha1" => Some(ObjectFormat::Sha1),
+            "sha256" => Some(ObjectFormat::Sha256),
+            _ => None,
+        }
+    }
+
+    /// The id of a blob with this content, computed as git does.
+    ///
+    /// # Errors
+    ///
+    /// Reading fails, or the content does not have the length that was said.
+    pub fn hash_blob(self, length: u64, content: impl Read) -> io::Result<Oid> {
+        match self {
+            ObjectFormat::Sha1 => hash_with(sha1::Sha1::new(), length, content),
+            ObjectFormat::Sha256 => hash_with(sha2::Sha256::new(), length, content),
+        }
+    }
+}
+
+fn hash_with<D: sha1::Digest>(mut hasher: D, length: u64, content: impl Read) -> io::Result<Oid> {
+    hasher.update(format!("blob {length}\0"));
+    let mut buffer = vec![0; 1 << 16];
+    let mut content = content.take(length.saturating_add(1));
+    let mut read = 0_u64;
+    loop {
+        let count = match content.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        read += count as u64;
+        hasher.update(&buffer[..count]);
+    }
+    if read != length {
+        return Err(io::Error::other("the file changed while it was read"));
+    }
+    let hash = hasher.finalize();
+    Ok(Oid(hash.iter().map(|b| format!("{b:02x}")).collect()))
+}
+
+/// The id of an object, in full.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Oid(String);
+
+impl Oid {
+    /// Takes 40 or 64 lower-case hexadecimal digits.
+    pub fn new(digits: impl Into<String>) -> Option<Self> {
+        let digits = digits.into();
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        (matches!(digits.len(), 40 | 64) && digits.bytes().all(hex)).then_some(Self(digits))
+    }
+
+    /// Takes the digits as git prints them.
+    pub fn from_bytes(digits: &[u8]) -> Option<Self> {
+        Self::new(digits.to_str().ok()?)
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Enough of them for a person.
+    pub fn short(&self) -> &str {
+        &self.0[..10]
+    }
+
+    /// Is it the id that stands for no object?
+    pub fn is_null(&self) -> bool {
+        self.0.bytes().all(|b| b == b'0')
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<std::ffi::OsStr> for Oid {
+    fn as_ref(&self) -> &std::ffi::OsStr {
+        self.0.as_ref()
+    }
+}
+
+impl TryFrom<String> for Oid {
+    type Error = String;
+
+    fn try_from(digits: String) -> std::result::Result<Self, String> {
+        Oid::new(digits).ok_or_else(|| "not an object id".to_owned())
+    }
+}
+
+impl From<Oid> for String {
+    fn from(oid: Oid) -> String {
+        oid.0
+    }
+}
+
+/// What a tree says of a path, but for trees themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// A file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link; the blob is its target.
+    Symlink,
+    /// A commit of another repository: a submodule.
+    Gitlink,
+}
+
+impl Mode {
+    /// The mode that these six octal digits mean, or `None` for a tree or no entry at all.
+    pub fn from_digits(digits: &[u8]) -> Option<Self> {
+        match digits {
+            b"100755" => Some(Mode::Executable),
+            b"120000" => Some(Mode::Symlink),
+            b"160000" => Some(Mode::Gitlink),
+            // Very old repositories have 100664.
+            digits if digits.starts_with(b"100") => Some(Mode::File),
+            _ => None,
+        }
+    }
+
+    /// The six octal digits.
+    pub fn digits(self) -> &'static str {
+        match self {
+            Mode::File => "100644",
+            Mode::Executable => "100755",
+            Mode::Symlink => "120000",
+            Mode::Gitlink => "160000",
+        }
+    }
+}
+
+/// What a tree has at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its kind.
+    pub mode: Mode,
+    /// Its content.
+    pub oid: Oid,
+}
+
+/// Who makes a commit, and when.
+pub struct Signature<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Email address.
+    pub email: &'a str,
+    /// Seconds since 1970.
+    pub seconds: i64,
+}
+
+/// A commit, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub oid: Oid,
+    /// Its tree.
+    pub tree: Oid,
+    /// Its parents, the first one first.
+    pub parents: Vec<Oid>,
+    /// The committer's time, in seconds since 1970.
+    pub seconds: i64,
+    /// The message, to the letter.
+    pub message: Vec<u8>,
+}
+
+impl Commit {
+    /// Reads a commit from its raw content.
+    pub fn parse(oid: Oid, raw: &[u8]) -> Option<Self> {
+        let (head, message) = match raw.find("\n\n") {
+            Some(end) => (&raw[..end], &raw[end + 2..]),
+            None => (raw.strip_suffix(b"\n").unwrap_or(raw), &b""[..]),
+        };
+        let values = |key: &'static str| {
+            head.split_str("\n")
+                .filter_map(move |line| line.strip_prefix(key.as_bytes()))
+        };
+        Some(Self {
+            oid,
+            tree: Oid::from_bytes(values("tree ").next()?)?,
+            parents: values("parent ")
+                .map(Oid::from_bytes)
+                .collect::<Option<_>>()?,
+            seconds: time_of(values("committer ").next()?)?,
+            message: message.to_vec(),
+        })
+    }
+}
+
+/// The seconds in `Name <email> 1700000000 +0100`.
+fn time_of(signature: &[u8]) -> Option<i64> {
+    let after = &signature[signature.rfind_byte(b'>')? + 1..];
+    after
+        .trim_ascii_start()
+        .split_str(" ")
+        .next()?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
+}
+
+impl Git {
+    /// Writes a commit with a signature of edio's own choice.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn write_commit(
+        &self,
+        tree: &Oid,
+        parents: &[&Oid],
+        by: &Signature<'_>,
+        message: &[u8],
+    ) -> Result<Oid> {
+        let date = format!("@{} +0000", by.seconds);
+        let ask = self
+            .ask("commit-tree")
+            .env("GIT_AUTHOR_NAME", by.name)
+            .env("GIT_AUTHOR_EMAIL", by.email)
+            .env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_NAME", by.name)
+            .env("GIT_COMMITTER_EMAIL", by.email)
+            .env("GIT_COMMITTER_DATE", &date);
+        Self::commit_tree(ask, tree, parents, message)
+    }
+
+    /// Writes a commit with the user's own identity, at the present time.
+    ///
+    /// # Errors
+    ///
+    /// git failed: the identity may be missing.
+    pub fn write_users_commit(&self, tree: &Oid, parents: &[&Oid], message: &[u8]) -> Result<Oid> {
+        Self::commit_tree(self.ask("commit-tree"), tree, parents, message)
+    }
+
+    fn commit_tree(
+        ask: super::command::Ask,
+        tree: &Oid,
+        parents: &[&Oid],
+        message: &[u8],
+    ) -> Result<Oid> {
+        // The message is UTF-8 whatever the user's own commits are encoded in.
+        let mut ask = ask.setting("i18n.commitEncoding=UTF-8").arg(tree);
+        for parent in parents {
+            ask = ask.arg("-p").arg(parent);
+        }
+        one_oid(
+            "git commit-tree",
+            &ask.args(["-F", "-"]).input(message).run()?,
+        )
+    }
+
+    /// The tree that holds nothing, written if need be.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn empty_tree(&self) -> Result<Oid> {
+        one_oid("git mktree", &self.ask("mktree").run()?)
+    }
+
+    /// Writes a blob with this content, through no filter.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn write_blob(&self, content: &[u8]) -> Result<Oid> {
+        let ask = self
+            .ask("hash-object")
+            .args(["-w", "--stdin"])
+            .input(content);
+        one_oid("git hash-object", &ask.run()?)
+    }
+
+    /// Writes the bytes of these files of the work tree as blobs, through no filter.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read, or git failed.
+    pub fn write_raw_blobs(&self, paths: &[RepoPath]) -> Result<Vec<Oid>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lines: Vec<u8> = paths
+            .iter()
+            .flat_map(|path| quoted_line(path.as_bytes()))
+            .collect();
+        let ask = self
+            .ask("hash-object")
+            .args(["-w", "--no-filters", "--stdin-paths"])
+            .input(lines);
+        oids("git hash-object", &ask.run()?, paths.len())
+    }
+
+    /// The id of the blob that git would make of a file, were it at this path: through that path's filters.
+    ///
+    /// `None` where a filter fails.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn hash_as(&self, file: &RepoPath, path: &RepoPath) -> Result<Option<Oid>> {
+        let mut as_path = std::ffi::OsString::from("--path=");
+        as_path.push(os_path(path.as_bytes()));
+        let ask = self.ask("hash-object").arg(as_path).arg("--");
+        let finished = ask.arg(os_path(file.as_bytes())).outcome()?;
+        Ok(match finished.status.success() {
+            true => one_oid("git hash-object", &finished.stdout).ok(),
+            false => None,
+        })
+    }
+
+    /// The commits of these ids, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// One of them is missing or no commit, or git failed.
+    pub fn commits(&self, oids: &[Oid]) -> Result<Vec<Commit>> {
+        if oids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut objects = self.objects(oids)?;
+        let mut commits = Vec::with_capacity(oids.len());
+        for oid in oids {
+            let header = objects.next_of("commit", oid)?;
+            let raw = objects.answer.exactly(header)?;
+            objects.end_of_object()?;
+            let commit = Commit::parse(oid.clone(), &raw);
+            commits.push(commit.ok_or_else(|| objects.answer.unexpected("a broken commit"))?);
+        }
+        objects.answer.close()?;
+        Ok(commits)
+    }
+
+    /// The commits that can be reached from these, without the history that the user's own refs hold.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn history(&self, tips: &[&Oid]) -> Result<Vec<Commit>> {
+        let ask =
+            self.ask("rev-list")
+                .args(tips)
+                .args(["--not", "--branches", "--tags", "--remotes"]);
+        let output = ask.run()?;
+        let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
+        self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
+    }
+
+    /// Starts to read these objects, in this order.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn objects(&self, oids: &[Oid]) -> Result<Objects> {
+        let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
+        let ask = self
+            .ask("cat-file")
+            .args(["--batch", "--buffer"])
+            .input(lines);
+        Ok(Objects {
+            answer: ask.read()?,
+        })
+    }
+}
+
+/// Objects under way from `git cat-file --batch`.
+pub struct Objects {
+    /// The stream; after [`Objects::next_of`] it stands at the object's first byte.
+    pub answer: Answer,
+}
+
+impl Objects {
+    /// Goes on to the next object, which must be this one. Returns its length.
+    ///
+    /// # Errors
+    ///
+    /// It is missing, or of another type, or git failed.
+    pub fn next_of(&mut self, kind: &str, oid: &Oid) -> Result<u64> {
+        let header = self.answer.record(b'\n')?.unwrap_or_default();
+        let text = header.to_str_lossy();
+        let mut words = text.split(' ');
+        let length = match (words.next(), words.next(), words.next()) {
+            (Some(id), Some(found), Some(length)) if id == oid.as_str() && found == kind => {
+                length.parse().ok()
+            }
+            _ => None,
+        };
+        length.ok_or_else(|| {
+            self.answer
+                .unexpected(format!("instead of the {kind} {oid}: {text:?}"))
+        })
+    }
+
+    /// Reads the line break that follows each object.
+    ///
+    /// # Errors
+    ///
+    /// It is not there.
+    pub fn end_of_object(&mut self) -> Result<()> {
+        match self.answer.exactly(1)?.as_slice() {
+            b"\n" => Ok(()),
+            _ => Err(self.answer.unexpected("an object without its end")),
+        }
+    }
+}
+
+/// Exactly one object id on a line, as a command prints it.
+pub fn one_oid(command: &str, output: &[u8]) -> Result<Oid> {
+    let mut found = oids(command, output, 1)?;
+    found.pop().ok_or_else(|| unexpected(command, output))
+}
+
+fn oids(command: &str, output: &[u8], count: usize) -> Result<Vec<Oid>> {
+    let found: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
+    found
+        .filter(|found| found.len() == count)
+        .ok_or_else(|| unexpected(command, output))
+}
+
+fn unexpected(command: &str, output: &[u8]) -> GitError {
+    GitError::Output {
+        command: command.to_owned(),
+        what: format!("{:?}", output.as_bstr()),
+    }
+}
+
+/// A path for commands that read one a line: quoted as git quotes, so that a line break in it does no harm.
+fn quoted_line(path: &[u8]) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for &byte in path {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', byte]),
+            0x20..=0x7e => line.push(byte),
+            other => line.extend(format!("\\{other:03o}").bytes()),
+        }
+    }
+    line.extend(b"\"\n");
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_as_git_does() {
+        let oid = ObjectFormat::Sha1.hash_blob(6, &b"hello\n"[..]).unwrap();
+        assert_eq!(oid.as_str(), "ce013625030ba8dba906f756967f9e9ca394464a");
+        let oid = ObjectFormat::Sha256.hash_blob(0, &b""[..]).unwrap();
+        assert_eq!(
+            oid.as_str(),
+            "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+        );
+        assert!(ObjectFormat::Sha1.hash_blob(5, &b"hello\n"[..]).is_err());
+        assert!(ObjectFormat::Sha1.hash_blob(7, &b"hello\n"[..]).is_err());
+    }
+
+    #[test]
+    fn reads_a_commit() {
+        let oid = Oid::new("a".repeat(40)).unwrap();
+        let raw = format!(
+            "tree {0}\nparent {1}\nparent {0}\nauthor A <a@b> 1 +0000\ncommitter C > <c@d> 1700000000 -0130\n\nsubject\n\nbody\n",
+            "b".repeat(40),
+            "c".repeat(40)
+        );
+        let commit = Commit::parse(oid.clone(), raw.as_bytes()).unwrap();
+        assert_eq!(commit.parents.len(), 2);
+        assert_eq!(commit.seconds, 1_700_000_000);
+        assert_eq!(commit.message, b"subject\n\nbody\n");
+        assert!(Commit::parse(oid, b"tree x\n\n").is_none());
+    }
+}

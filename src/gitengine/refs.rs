@@ -1,0 +1,171 @@
+//! Refs: changed several at a time or not at all, and listed with the commits that they point to.
+
+use bstr::ByteSlice;
+
+use super::command::{Answer, Git};
+use super::error::Result;
+use super::objects::{Commit, Oid};
+
+/// What a ref must be for a change to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// It must not exist.
+    Absent,
+    /// It must point here.
+    At(Oid),
+}
+
+/// A change of one ref.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefChange {
+    /// The full name.
+    pub name: String,
+    /// What it must be before.
+    pub before: Before,
+    /// Where it points to after; `None` deletes it.
+    pub after: Option<Oid>,
+}
+
+impl RefChange {
+    /// Creates a ref, or moves it from where it is known to point to.
+    pub fn set(name: String, before: Option<&Oid>, after: &Oid) -> Self {
+        Self {
+            name,
+            before: before.map_or(Before::Absent, |oid| Before::At(oid.clone())),
+            after: Some(after.clone()),
+        }
+    }
+
+    /// Deletes a ref that points here.
+    pub fn delete(name: String, before: &Oid) -> Self {
+        Self {
+            name,
+            before: Before::At(before.clone()),
+            after: None,
+        }
+    }
+
+    /// As `git update-ref --stdin -z` reads it.
+    fn line(&self) -> String {
+        let name = &self.name;
+        match (&self.before, &self.after) {
+            (Before::Absent, Some(after)) => format!("create {name}\0{after}\0"),
+            (Before::At(before), Some(after)) => format!("update {name}\0{after}\0{before}\0"),
+            (Before::At(before), None) => format!("delete {name}\0{before}\0"),
+            (Before::Absent, None) => format!("verify {name}\0\0"),
+        }
+    }
+}
+
+/// A ref with the commit that it points to.
+#[derive(Clone, Debug)]
+pub struct RefCommit {
+    /// The full name.
+    pub name: String,
+    /// The commit.
+    pub commit: Commit,
+}
+
+impl Git {
+    /// Makes all these changes, in this order, or none.
+    ///
+    /// With refs in files, a kill in the middle can leave the first ones made: so the order matters.
+    ///
+    /// # Errors
+    ///
+    /// A ref is not what it must be, or another process holds it, or git failed.
+    pub fn change_refs(&self, changes: &[RefChange]) -> Result<()> {
+        let lines: String = changes.iter().map(RefChange::line).collect();
+        let ask = self.ask("update-ref").args(["--stdin", "-z"]).input(lines);
+        ask.run().map(drop)
+    }
+
+    /// Moves a ref of the user's, with a line in its reflog: the user's `reference-transaction` hook is asked.
+    ///
+    /// # Errors
+    ///
+    /// The ref is not where it must be, the hook said no, or git failed.
+    pub fn move_users_ref(
+        &self,
+        name: &str,
+        before: Option<&Oid>,
+        after: &Oid,
+        reason: &str,
+    ) -> Result<()> {
+        let absent = "0".repeat(after.as_str().len());
+        let before = before.map_or(absent.as_str(), Oid::as_str);
+        let mut ask = self
+            .ask("update-ref")
+            .on_the_users_refs()
+            .args(["-m", reason]);
+        if name == "HEAD" {
+            // It is detached. If somebody attached it meanwhile, that branch must not move.
+            ask = ask.arg("--no-deref");
+        }
+        ask.args([name, after.as_str(), before]).run().map(drop)
+    }
+
+    /// The refs below these names (a name in full, or a folder of names) that point to commits, with the commits.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ref_commits(&self, names: &[&str]) -> Result<Vec<RefCommit>> {
+        let mut answer = self
+            .ask("for-each-ref")
+            .arg("--format=%(refname)%00%(objectname)%00%(objecttype)%00%(raw:size)%00%(raw)")
+            .args(names)
+            .read()?;
+        let mut found = Vec::new();
+        while let Some(name) = answer.record(0)? {
+            let oid = field(&mut answer)?;
+            let kind = field(&mut answer)?;
+            let length = field(&mut answer)?;
+            let raw = answer.exactly(length.parse().unwrap_or(0))?;
+            if answer.exactly(1)? != b"\n" {
+                return Err(answer.unexpected("a ref without its end"));
+            }
+            let commit = Oid::new(oid).and_then(|oid| Commit::parse(oid, &raw));
+            if let (Some(commit), "commit", Ok(name)) = (commit, kind.as_str(), name.into_string())
+            {
+                found.push(RefCommit { name, commit });
+            }
+        }
+        answer.close()?;
+        Ok(found)
+    }
+
+    /// The names of the refs below these names, and the ids that they point to.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ref_names(&self, names: &[&str]) -> Result<Vec<(String, Oid)>> {
+        let ask = self
+            .ask("for-each-ref")
+            .arg("--format=%(objectname) %(refname)")
+            .args(names);
+        let output = ask.run()?;
+        let pair = |line: &[u8]| {
+            let (oid, name) = line.split_once_str(" ")?;
+            Some((name.to_str().ok()?.to_owned(), Oid::from_bytes(oid)?))
+        };
+        Ok(output.lines().filter_map(pair).collect())
+    }
+}
+
+fn field(answer: &mut Answer) -> Result<String> {
+    let field = answer.record(0)?;
+    let text = field.and_then(|bytes| bytes.into_string().ok());
+    text.ok_or_else(|| answer.unexpected("a ref with missing fields"))
+}
+
+trait IntoString {
+    fn into_string(self) -> std::result::Result<String, std::string::FromUtf8Error>;
+}
+
+impl IntoString for Vec<u8> {
+    fn into_string(self) -> std::result::Result<String, std::string::FromUtf8Error> {
+        String::from_utf8(self)
+    }
+}

@@ -1,0 +1,199 @@
+//! Which repository and which work tree is it, and is git new enough?
+
+use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+
+use crate::process::{Command, Finished, Running, Trace};
+
+use super::command::{Git, Group, Survives};
+use super::config::{PATTERN, Settings};
+use super::error::{GitError, Result};
+use super::objects::{ObjectFormat, Oid};
+use super::paths::os_path;
+
+/// The oldest git that will do: `merge-tree --write-tree` came with it.
+pub const OLDEST: (u32, u32) = (2, 38);
+
+/// A commit that a ref was found to point to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointed {
+    /// The commit.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+}
+
+/// What the search for the repository found.
+pub struct Found {
+    /// How git is asked here.
+    pub git: Git,
+    /// What is set in the git config.
+    pub settings: Settings,
+    /// Where the guessed ref points to, if a guess was given and it exists.
+    pub pointed: Option<Pointed>,
+}
+
+/// Finds the repository and work tree that this folder belongs to, as git does: `GIT_DIR` and the like are honoured.
+///
+/// `guess` is a ref that probably exists there: asking for it in the same process spares another one.
+///
+/// # Errors
+///
+/// git is missing, there is no repository with a work tree, or git refuses it (another owner).
+pub fn find(folder: &Path, guess: Option<&str>, trace: Option<&Trace>) -> Result<Found> {
+    // Started beside the search: both take a process, and neither needs the other.
+    let settings = start_settings(folder, trace)?;
+    let guessed = guess.map(|name| [name.to_owned(), format!("{name}^{{tree}}")]);
+    let mut place = locate(folder, guessed.as_ref().map_or(&[], |words| words), trace)?;
+    if guess.is_some() && !place.status.success() {
+        place = locate(folder, &[], trace)?;
+    }
+    if !place.status.success() {
+        return Err(GitError::NoRepository(
+            place.stderr.trim_ascii().to_str_lossy().into_owned(),
+        ));
+    }
+    let (git, pointed) = match read_place(&place.stdout, trace) {
+        Some(found) => found,
+        None => (locate_odd(folder, trace)?, None),
+    };
+    let settings = settings.finish().map_err(broken)?;
+    match settings.status.code() {
+        Some(0 | 1) => Ok(Found {
+            git,
+            settings: Settings::parse(&settings.stdout),
+            pointed,
+        }),
+        _ => Err(GitError::Exit {
+            command: "git config --get-regexp".to_owned(),
+            status: settings.status,
+            stderr: settings.stderr,
+        }),
+    }
+}
+
+const QUESTIONS: [&str; 4] = [
+    "--show-object-format",
+    "--git-dir",
+    "--git-common-dir",
+    "--show-toplevel",
+];
+
+fn ask_outside(folder: &Path, trace: Option<&Trace>) -> Command {
+    Command::new("git")
+        .in_english()
+        .without_env("GIT_INDEX_FILE")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .dir(folder)
+        .trace(trace)
+}
+
+fn locate(folder: &Path, more: &[String], trace: Option<&Trace>) -> Result<Finished> {
+    let command = ask_outside(folder, trace)
+        .args(["rev-parse", "--path-format=absolute"])
+        .args(QUESTIONS)
+        .args(more);
+    command.run().map_err(GitError::Start)
+}
+
+fn start_settings(folder: &Path, trace: Option<&Trace>) -> Result<Running> {
+    let command = ask_outside(folder, trace).args(["config", "-z", "--get-regexp", PATTERN]);
+    command.start().map_err(GitError::Start)
+}
+
+fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Pointed>)> {
+    let lines: Vec<&[u8]> = output.lines().collect();
+    let (place, pointed) = match lines.as_slice() {
+        [place @ .., commit, tree] if lines.len() == 6 => {
+            let (commit, tree) = (Oid::from_bytes(commit)?, Oid::from_bytes(tree)?);
+            (place, Some(Pointed { commit, tree }))
+        }
+        place => (place, None),
+    };
+    let [format, git_dir, common_dir, work_tree] = place else {
+        return None;
+    };
+    let path = |bytes: &[u8]| PathBuf::from(os_path(bytes));
+    let git = Git {
+        git_dir: path(git_dir),
+        common_dir: path(common_dir),
+        work_tree: path(work_tree),
+        format: ObjectFormat::named(format.to_str().ok()?)?,
+        trace: trace.cloned(),
+        group: Group::Shared,
+        survives: Survives::Kill,
+    };
+    Some((git, pointed))
+}
+
+/// Asks one question at a time: where a folder's name has a line break in it, the lines can't be told apart.
+fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
+    let ask = |question: &str| -> Result<Vec<u8>> {
+        let command =
+            ask_outside(folder, trace).args(["rev-parse", "--path-format=absolute", question]);
+        let mut output = command.run().map_err(GitError::Start)?.stdout;
+        output.pop();
+        Ok(output)
+    };
+    let format = ask("--show-object-format")?;
+    let path = |question| ask(question).map(|bytes| PathBuf::from(os_path(&bytes)));
+    Ok(Git {
+        git_dir: path("--git-dir")?,
+        common_dir: path("--git-common-dir")?,
+        work_tree: path("--show-toplevel")?,
+        format: ObjectFormat::named(&format.to_str_lossy()).ok_or_else(|| {
+            GitError::NoRepository(format!("unknown object format {:?}", format.as_bstr()))
+        })?,
+        trace: trace.cloned(),
+        group: Group::Shared,
+        survives: Survives::Kill,
+    })
+}
+
+fn broken(error: std::io::Error) -> GitError {
+    GitError::file("talking to git", error)
+}
+
+/// Checks that the git in `PATH` is new enough. Returns its version as it says it.
+///
+/// # Errors
+///
+/// git is missing, too old, or says something else than its version.
+pub fn check_version(trace: Option<&Trace>) -> Result<String> {
+    let command = Command::new("git").in_english().arg("version").trace(trace);
+    let finished = command.run().map_err(GitError::Start)?;
+    let text = finished.stdout.to_str_lossy().trim().to_owned();
+    let Some(version) = parse_version(&text) else {
+        return Err(GitError::Output {
+            command: "git version".to_owned(),
+            what: format!("{text:?}"),
+        });
+    };
+    if version < OLDEST {
+        return Err(GitError::TooOld {
+            found: text.trim_start_matches("git version ").to_owned(),
+            needed: format!("{}.{}", OLDEST.0, OLDEST.1),
+        });
+    }
+    Ok(text)
+}
+
+/// The first two numbers in `git version 2.47.3.windows.1`.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_versions() {
+        assert_eq!(parse_version("git version 2.47.3"), Some((2, 47)));
+        assert_eq!(parse_version("git version 2.50.0.windows.1"), Some((2, 50)));
+        assert_eq!(parse_version("git version 3.0.rc1"), Some((3, 0)));
+        assert_eq!(parse_version("hub version 2"), None);
+    }
+}

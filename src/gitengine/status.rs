@@ -1,0 +1,173 @@
+//! The scan: one `git status` over an index file of edio's own, and its answer.
+
+use bstr::ByteSlice;
+
+use super::command::{Ask, Git};
+use super::config::Settings;
+use super::error::{GitError, Result};
+use super::objects::{Mode, Oid};
+use super::paths::RepoPath;
+
+/// What differs between an index and the work tree.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Where HEAD stands.
+    pub head: Head,
+    /// Paths in the index whose file differs, or is gone, or that are in conflict.
+    pub changed: Vec<Changed>,
+    /// Files that neither the index nor the ignore rules know.
+    pub untracked: Vec<RepoPath>,
+    /// Folders that are repositories of their own, without the slash.
+    pub nested: Vec<RepoPath>,
+    /// Names that git can't hold: something like `.GIT`, legal here, a git directory elsewhere.
+    pub unholdable: Vec<Vec<u8>>,
+    /// Folders that could not be read, in git's own words.
+    pub warnings: Vec<String>,
+}
+
+/// Where HEAD stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Its commit; `None` before the first one.
+    pub commit: Option<Oid>,
+    /// The full name of its branch; `None` where it is detached.
+    pub branch: Option<String>,
+}
+
+/// A path in the index that is otherwise in the work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The path.
+    pub path: RepoPath,
+    /// What the index has there. `None` where that is several versions in conflict.
+    pub index: Option<Mode>,
+}
+
+/// The question, over the index file given to it.
+///
+/// `--ignore-submodules=dirty`: without it git starts processes in each submodule, and these rewrite its index.
+/// The untracked cache only works with the config form of `-uall`, and is only kept where optional locks are allowed.
+/// A required filter that fails would end the whole scan, so none is required here; the file counts as changed then.
+pub fn question(git: &Git, settings: &Settings) -> Ask {
+    let ask = git
+        .ask("status")
+        .setting("core.untrackedCache=true")
+        .setting("status.showUntrackedFiles=all")
+        .setting("status.showStash=false")
+        .setting("advice.sparseIndexExpanded=false")
+        .env("GIT_OPTIONAL_LOCKS", "1")
+        .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
+        .args(["--no-renames", "--ignore-submodules=dirty"]);
+    settings.filters().iter().fold(ask, |ask, name| {
+        ask.setting(format!("filter.{name}.required=false"))
+    })
+}
+
+impl Status {
+    /// Reads what [`question`] printed.
+    ///
+    /// # Errors
+    ///
+    /// It is not what git documents as porcelain version 2.
+    pub fn parse(output: &[u8], stderr: &[u8]) -> Result<Self> {
+        let mut status = Status::default();
+        for record in output.split_str("\0").filter(|record| !record.is_empty()) {
+            let known = status.take(record);
+            known.ok_or_else(|| GitError::Output {
+                command: "git status --porcelain=v2".to_owned(),
+                what: format!("{:?}", record.as_bstr()),
+            })?;
+        }
+        status.warnings = stderr
+            .lines()
+            .filter(|line| line.contains_str("could not open directory"))
+            .map(|line| line.to_str_lossy().into_owned())
+            .collect();
+        Ok(status)
+    }
+
+    fn take(&mut self, record: &[u8]) -> Option<()> {
+        let (kind, rest) = record.split_once_str(" ")?;
+        match kind {
+            b"#" => self.head.take(rest)?,
+            b"1" => {
+                let mut fields = rest.splitn_str(8, " ");
+                let state = fields.next()?;
+                let index = Mode::from_digits(fields.nth(2)?);
+                let path = fields.nth(3)?;
+                if *state.get(1)? != b'.' {
+                    self.changed(path, index);
+                }
+            }
+            b"u" => self.changed(rest.splitn_str(10, " ").nth(9)?, None),
+            b"?" => match rest.strip_suffix(b"/") {
+                Some(folder) => match RepoPath::new(folder) {
+                    Some(path) => self.nested.push(path),
+                    None => self.unholdable.push(folder.to_vec()),
+                },
+                None => match RepoPath::new(rest) {
+                    Some(path) => self.untracked.push(path),
+                    None => self.unholdable.push(rest.to_vec()),
+                },
+            },
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn changed(&mut self, path: &[u8], index: Option<Mode>) {
+        match RepoPath::new(path) {
+            Some(path) => self.changed.push(Changed { path, index }),
+            None => self.unholdable.push(path.to_vec()),
+        }
+    }
+}
+
+impl Head {
+    fn take(&mut self, header: &[u8]) -> Option<()> {
+        match header.split_once_str(" ")? {
+            (b"branch.oid", b"(initial)") => self.commit = None,
+            (b"branch.oid", oid) => self.commit = Some(Oid::from_bytes(oid)?),
+            (b"branch.head", b"(detached)") => self.branch = None,
+            (b"branch.head", name) => {
+                self.branch = Some(format!("refs/heads/{}", name.to_str_lossy()));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_kind_of_record() {
+        let a = "a".repeat(40);
+        let output = format!(
+            "# branch.oid {a}\0# branch.head main\0# branch.upstream origin/main\0\
+             1 M. N... 100644 100644 100644 {a} {a} only staged\0\
+             1 .M N... 100644 100755 100755 {a} {a} with blank\nand line\0\
+             1 .M SC.. 160000 160000 160000 {a} {a} sub\0\
+             u UU N... 100644 100644 100644 100644 {a} {a} {a} both ways\0\
+             ? new\0? lib/\0? .GIT/x\0"
+        );
+        let status = Status::parse(output.as_bytes(), b"").unwrap();
+        assert_eq!(status.head.branch.as_deref(), Some("refs/heads/main"));
+        let changed: Vec<_> = status.changed.iter().map(|c| c.path.to_string()).collect();
+        assert_eq!(changed, ["with blank\nand line", "sub", "both ways"]);
+        assert_eq!(status.changed[1].index, Some(Mode::Gitlink));
+        assert_eq!(status.changed[2].index, None);
+        assert_eq!(status.untracked, [RepoPath::new("new").unwrap()]);
+        assert_eq!(status.nested, [RepoPath::new("lib").unwrap()]);
+        assert_eq!(status.unholdable, [b".GIT/x".to_vec()]);
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for bad in ["x", "9 y", "1 .M", "1 .M N... 100644", "# branch.oid zz"] {
+            assert!(Status::parse(bad.as_bytes(), b"").is_err(), "{bad:?}");
+        }
+    }
+}

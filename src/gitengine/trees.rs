@@ -1,0 +1,70 @@
+//! What trees hold.
+
+use bstr::ByteSlice;
+
+use super::command::Git;
+use super::error::{GitError, Result};
+use super::objects::{Entry, Mode, Oid};
+use super::paths::{RepoPath, os_path};
+
+impl Git {
+    /// Does a tree have something at or below this path?
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn tree_has(&self, tree: &Oid, path: &RepoPath) -> Result<bool> {
+        let ask = self
+            .ask("ls-tree")
+            .args(["-z", "--name-only", "--end-of-options"]);
+        let output = ask
+            .arg(tree)
+            .arg("--")
+            .arg(os_path(path.as_bytes()))
+            .run()?;
+        Ok(!output.is_empty())
+    }
+
+    /// All paths of a tree, whole, with what it has there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn tree_entries(&self, tree: &Oid) -> Result<Vec<(RepoPath, Entry)>> {
+        let ask = self
+            .ask("ls-tree")
+            .args(["-r", "-z", "--full-tree", "--end-of-options"]);
+        let output = ask.arg(tree).run()?;
+        output
+            .split_str("\0")
+            .filter(|record| !record.is_empty())
+            .map(|record| {
+                parse(record).ok_or_else(|| GitError::Output {
+                    command: "git ls-tree -r -z".to_owned(),
+                    what: format!("{:?}", record.as_bstr()),
+                })
+            })
+            .collect()
+    }
+
+    /// The files of this name in all folders of a tree.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn tree_files_named(&self, tree: &Oid, name: &[u8]) -> Result<Vec<(RepoPath, Entry)>> {
+        let mut entries = self.tree_entries(tree)?;
+        let is_file = |mode| matches!(mode, Mode::File | Mode::Executable);
+        entries.retain(|(path, entry)| path.name() == name && is_file(entry.mode));
+        Ok(entries)
+    }
+}
+
+/// `100644 blob <id> TAB path`.
+fn parse(record: &[u8]) -> Option<(RepoPath, Entry)> {
+    let (head, path) = record.split_once_str("\t")?;
+    let mut fields = head.split_str(" ");
+    let mode = Mode::from_digits(fields.next()?)?;
+    let oid = Oid::from_bytes(fields.nth(1)?)?;
+    Some((RepoPath::new(path)?, Entry { mode, oid }))
+}

@@ -1,0 +1,193 @@
+//! The user's own index, in the one case where edio changes it: after a commit, where the commit changed something.
+//!
+//! The lock is a second name of a file of edio's. So a lock that a killed edio left is known by its inode; one of
+//! anybody else's is never touched.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Difference, Oid, PrivateIndex, RepoPath};
+
+use super::super::session::Session;
+use super::super::side::{self, Part, Saved};
+use super::super::snapshot::Moment;
+use super::super::workspace::Locked;
+
+/// How long another process may hold the lock before edio gives up: 20 times 50 ms.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// git's lock on the user's index. Dropped, it is given back, with the index as it was unless [`IndexLock::finish`] ran.
+pub struct IndexLock {
+    own: PathBuf,
+    lock: PathBuf,
+    index: PrivateIndex,
+    /// Where the index was before, or `None` where there was none.
+    users: PathBuf,
+}
+
+impl IndexLock {
+    /// Takes the lock, waiting a little for others.
+    ///
+    /// # Errors
+    ///
+    /// Another process holds it.
+    pub fn take(workspace: &Locked) -> Result<Self> {
+        let own = workspace.scratch().join("index.lock.edio");
+        let lock = workspace.git.git_dir.join("index.lock");
+        remove_dead(&own, &lock)?;
+        File::create(&own).or_cannot(|| format!("can't write {}", own.display()))?;
+        for tried in 0.. {
+            match fs::hard_link(&own, &lock) {
+                Ok(()) => break,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => {
+                    sleep(PAUSE);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(held(&lock));
+                }
+                Err(error) => {
+                    return Err(error).or_cannot(|| format!("can't write {}", lock.display()));
+                }
+            }
+        }
+        Ok(Self {
+            index: PrivateIndex::at(&workspace.git, workspace.scratch().join("index.user")),
+            users: workspace.git.users_index(),
+            own,
+            lock,
+        })
+    }
+
+    /// Makes the index that the user's is to become.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn prepare(&self, workspace: &Locked, changes: &[Difference]) -> Result<()> {
+        self.index.copy_from(&self.users)?;
+        let flagged = match self.users.exists() {
+            true => workspace.git.list_index(&self.users)?.entries,
+            false => Vec::new(),
+        };
+        let entries: Vec<_> = changes
+            .iter()
+            .map(|change| (change.path.clone(), change.new.clone()))
+            .collect();
+        self.index.set(&entries)?;
+        // Setting an entry drops its flags. They are the user's, and a sparse checkout stands on them.
+        let lost = |flag: fn(&crate::gitengine::IndexEntry) -> bool| -> Vec<RepoPath> {
+            let entries = flagged.iter().filter(|entry| flag(entry));
+            entries
+                .filter(|entry| {
+                    let change = changes.iter().find(|change| change.path == entry.path);
+                    change.is_some_and(|change| change.new.is_some())
+                })
+                .map(|entry| entry.path.clone())
+                .collect()
+        };
+        self.index
+            .flag("--skip-worktree", &lost(|e| e.skip_worktree))?;
+        self.index
+            .flag("--assume-unchanged", &lost(|e| e.assume_unchanged))?;
+        Ok(self.index.refresh()?)
+    }
+
+    /// Puts the new index in place, and gives the lock back.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn finish(self, workspace: &Locked) -> Result<()> {
+        let placed = fs::rename(&self.index.file, workspace.git.users_index());
+        placed.or_cannot(|| "the commit is made, but the index can't be written".to_owned())
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        // What is left of these is recognised and removed by the next accept.
+        let _ = fs::remove_file(&self.lock);
+        let _ = fs::remove_file(&self.own);
+        let _ = self.index.remove();
+    }
+}
+
+/// Removes a lock that a killed edio left: it is another name of edio's own file.
+fn remove_dead(own: &PathBuf, lock: &PathBuf) -> Result<()> {
+    if is_same_file(own, lock) {
+        fs::remove_file(lock).or_cannot(|| format!("can't remove {}", lock.display()))?;
+    }
+    match fs::remove_file(own) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).or_cannot(|| format!("can't remove {}", own.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &PathBuf, other: &PathBuf) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::symlink_metadata(one), fs::symlink_metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &PathBuf, _: &PathBuf) -> bool {
+    false
+}
+
+fn held(lock: &std::path::Path) -> Error {
+    Error::cannot("another git process holds the index")
+        .because(Error::cannot(format!("{} exists", lock.display())))
+        .hint("wait for it and try again; if no git is running, remove that file")
+}
+
+/// Saves what the user staged and the commit's content replaces in the index. Returns the side commit.
+///
+/// # Errors
+///
+/// git failed.
+pub fn save_staged(
+    workspace: &Locked,
+    session: &mut Session,
+    changes: &[Difference],
+    moment: Moment,
+) -> Result<Option<Oid>> {
+    let users = workspace.git.users_index();
+    if !users.exists() {
+        return Ok(None);
+    }
+    let staged = workspace.git.list_index(&users)?.entries;
+    let saved: Vec<Saved> = staged
+        .into_iter()
+        .filter(|entry| {
+            let change = changes.iter().find(|change| change.path == entry.path);
+            let sides = change
+                .into_iter()
+                .flat_map(|change| [&change.old, &change.new]);
+            let mut known = sides.flatten().map(|side| &side.oid);
+            change.is_some() && entry.stage == 0 && known.all(|oid| oid != &entry.oid)
+        })
+        .map(|entry| Saved {
+            part: Part::Index,
+            path: entry.path,
+            entry: crate::gitengine::Entry {
+                mode: entry.mode,
+                oid: entry.oid,
+            },
+        })
+        .collect();
+    if saved.is_empty() {
+        return Ok(None);
+    }
+    let text = "Staged work, before an accept";
+    side::save(workspace, session, &saved, text, moment.seconds).map(Some)
+}

@@ -1,0 +1,29 @@
+//! The domain: sessions, turns, and what is done with them.
+//!
+//! It knows nothing of terminals, arguments or the environment; time and randomness are passed in. The promises:
+//!
+//! - P1: a snapshot leaves everything of the user's as it is ([`scan`] works on an index of edio's own).
+//! - P2: a snapshot holds what is there, and names what it can't hold ([`skipped`]).
+//! - P3: a restore is exact, and touches nothing else ([`restore`]).
+//! - P4: nothing is overwritten before it is saved ([`restore`], [`side`], [`ops`]).
+//! - P5: a kill leaves the state before or after, or one that the next command understands ([`recover`]).
+//! - P6: one process at a time works in a workspace ([`lock`]); refs are only moved from where they are known to be.
+//! - P10: everything is plain git: commits under `refs/edio/` ([`refnames`]), with trailers ([`trailers`]).
+
+pub mod accept;
+pub mod address;
+pub mod compare;
+pub mod lock;
+pub mod ops;
+pub mod recover;
+pub mod refnames;
+pub mod restore;
+pub mod scan;
+pub mod session;
+pub mod side;
+pub mod skipped;
+pub mod snapshot;
+pub mod state;
+pub mod trailers;
+pub mod turn;
+pub mod workspace;

@@ -1,0 +1,133 @@
+//! Operations: what changed the work tree or the session otherwise than by a snapshot, each as a commit.
+//!
+//! The commit is written before the first byte on disk changes. So a command that finds the last operation unfinished
+//! knows what was meant, and what was there before.
+
+use crate::error::Result;
+use crate::gitengine::{Commit, Oid, RefChange};
+
+use super::refnames::{self, Leaf, Shelf};
+use super::session::Session;
+use super::trailers::{self, Trailers};
+use super::turn::signature;
+use super::workspace::Locked;
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// The whole work tree was brought to a turn.
+    Restore,
+    /// Some paths were.
+    RestorePaths,
+    /// The session became a commit of the user's.
+    Accept,
+}
+
+const DEEDS: [(Deed, &str); 3] = [
+    (Deed::Restore, "restore"),
+    (Deed::RestorePaths, "restore-paths"),
+    (Deed::Accept, "accept"),
+];
+
+impl Deed {
+    fn name(self) -> &'static str {
+        let found = DEEDS.iter().find(|(deed, _)| *deed == self);
+        found.map_or("", |(_, name)| name)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let found = DEEDS.iter().find(|(_, other)| *other == name);
+        found.map(|(deed, _)| *deed)
+    }
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What is done.
+    pub deed: Deed,
+    /// In a person's words: `restore 6`.
+    pub text: String,
+    /// The work tree that it leads to.
+    pub tree: Oid,
+    /// The snapshot that the work tree equalled before.
+    pub from: Oid,
+    /// The snapshot that it leads to, or takes its paths from.
+    pub to: Oid,
+    /// The highest turn number at that time: a later one came after.
+    pub last: u32,
+    /// What the work tree can't hold and would be lost.
+    pub side: Option<Oid>,
+    /// For accept: HEAD before.
+    pub head_before: Option<Oid>,
+    /// For accept: HEAD after.
+    pub head_after: Option<Oid>,
+    /// For accept: the branch that moves.
+    pub branch: Option<String>,
+}
+
+impl Operation {
+    /// Reads the commit of an operation; `None` where it is none.
+    pub fn read(commit: &Commit) -> Option<Self> {
+        let (text, trailers) = trailers::parse(&commit.message)?;
+        let oid = |name: &str| trailers.get(name).and_then(Oid::new);
+        Some(Self {
+            deed: Deed::named(trailers.get("Op")?)?,
+            text,
+            tree: commit.tree.clone(),
+            from: oid("From")?,
+            to: oid("To")?,
+            last: trailers.read("Last")?,
+            side: oid("Side"),
+            head_before: oid("Head-Before"),
+            head_after: oid("Head-After"),
+            branch: trailers.get("Branch").map(str::to_owned),
+        })
+    }
+
+    fn message(&self, session: &Session) -> Vec<u8> {
+        let oid = |oid: &Option<Oid>| oid.as_ref().map(|oid| oid.as_str().to_owned());
+        Trailers::default()
+            .with("Session", session.id.as_str())
+            .with("Op", self.deed.name())
+            .with("From", self.from.as_str())
+            .with("To", self.to.as_str())
+            .with("Last", self.last.to_string())
+            .with_some("Side", oid(&self.side))
+            .with_some("Head-Before", oid(&self.head_before))
+            .with_some("Head-After", oid(&self.head_after))
+            .with_some("Branch", self.branch.clone())
+            .message(&self.text)
+    }
+}
+
+/// Records an operation that is about to begin, synced to disk. `session` then knows it as its last one.
+///
+/// # Errors
+///
+/// git failed, or another process recorded one meanwhile.
+pub fn record(
+    workspace: &Locked,
+    session: &mut Session,
+    operation: &Operation,
+    seconds: i64,
+) -> Result<()> {
+    let git = workspace.git.synced();
+    let before = session.ops.as_ref().map(|commit| commit.oid.clone());
+    let parents: Vec<&Oid> = before
+        .iter()
+        .chain([&operation.from, &operation.to])
+        .collect();
+    let message = operation.message(session);
+    let commit = git.write_commit(&operation.tree, &parents, &signature(seconds), &message)?;
+    let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
+    git.change_refs(&[RefChange::set(name, before.as_ref(), &commit)])?;
+    session.ops = Some(Commit {
+        tree: operation.tree.clone(),
+        parents: parents.into_iter().cloned().collect(),
+        oid: commit,
+        seconds,
+        message,
+    });
+    Ok(())
+}

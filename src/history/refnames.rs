@@ -1,0 +1,175 @@
+//! The names of edio's refs: the only place that spells them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The folder of all of edio's refs.
+pub const ALL: &str = "refs/edio/";
+/// The folder of the sessions under way.
+pub const ACTIVE: &str = "refs/edio/active/";
+/// The folder of the sessions that were accepted or closed.
+pub const ARCHIVE: &str = "refs/edio/archive/";
+
+/// The id of a session: `sess_<unix seconds>_<8 hex digits>`, or what another tool put there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// The id of a session that begins now. `random` tells apart those that begin in the same second.
+    pub fn begun_at(seconds: i64, random: u32) -> Self {
+        Self(format!("sess_{seconds}_{random:08x}"))
+    }
+
+    /// The id as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = String;
+
+    /// Takes what can stand in a ref's name, and can't be taken for an option.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let sound = !text.is_empty()
+            && text.len() <= 100
+            && text.chars().all(allowed)
+            && !text.starts_with(['.', '-'])
+            && !text.contains("..")
+            && !text.ends_with(['.'])
+            && !text.ends_with(".lock");
+        sound
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| "not the id of a session".to_owned())
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> String {
+        id.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Is a session under way, or put away?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shelf {
+    /// Under way.
+    Active,
+    /// Accepted or closed.
+    Archive,
+}
+
+/// What a ref of a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaf {
+    /// The commit of a turn.
+    Turn(u32),
+    /// Where the work tree stands.
+    Current,
+    /// The operations.
+    Ops,
+    /// What a work tree can't hold.
+    Side,
+}
+
+impl fmt::Display for Leaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Leaf::Turn(number) => write!(f, "{number}"),
+            Leaf::Current => f.write_str("current"),
+            Leaf::Ops => f.write_str("ops"),
+            Leaf::Side => f.write_str("side"),
+        }
+    }
+}
+
+/// The folder of a session's refs, without the slash.
+pub fn folder(shelf: Shelf, id: &SessionId) -> String {
+    match shelf {
+        Shelf::Active => format!("{ACTIVE}{id}"),
+        Shelf::Archive => format!("{ARCHIVE}{id}"),
+    }
+}
+
+/// The name of a ref.
+pub fn name(shelf: Shelf, id: &SessionId, leaf: Leaf) -> String {
+    format!("{}/{leaf}", folder(shelf, id))
+}
+
+/// What a ref's name means, or `None` where it is none of edio's.
+pub fn parse(name: &str) -> Option<(Shelf, SessionId, Leaf)> {
+    let (shelf, rest) = match name.strip_prefix(ACTIVE) {
+        Some(rest) => (Shelf::Active, rest),
+        None => (Shelf::Archive, name.strip_prefix(ARCHIVE)?),
+    };
+    let (id, leaf) = rest.split_once('/')?;
+    let leaf = match leaf {
+        "current" => Leaf::Current,
+        "ops" => Leaf::Ops,
+        "side" => Leaf::Side,
+        number => Leaf::Turn(turn_number(number)?),
+    };
+    Some((shelf, id.parse().ok()?, leaf))
+}
+
+/// A number as edio writes it: no sign, no leading zero.
+fn turn_number(text: &str) -> Option<u32> {
+    let plain = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_it_is() {
+        let id = SessionId::begun_at(1_700_000_000, 0xab);
+        assert_eq!(id.as_str(), "sess_1700000000_000000ab");
+        for shelf in [Shelf::Active, Shelf::Archive] {
+            for leaf in [Leaf::Turn(7), Leaf::Current, Leaf::Ops, Leaf::Side] {
+                assert_eq!(
+                    parse(&name(shelf, &id, leaf)),
+                    Some((shelf, id.clone(), leaf))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_names_mean_nothing() {
+        for bad in [
+            "refs/heads/main",
+            "refs/edio/active/s",
+            "refs/edio/active/s/07",
+            "refs/edio/active/s/0",
+            "refs/edio/active/s/-1",
+            "refs/edio/active/s/x",
+            "refs/edio/active/s/4294967296",
+            "refs/edio/active/../1",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+        for bad in ["", "-x", ".x", "a..b", "x.lock", "a/b", "a b", "x."] {
+            assert!(bad.parse::<SessionId>().is_err(), "{bad}");
+        }
+    }
+}

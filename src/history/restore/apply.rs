@@ -1,0 +1,223 @@
+//! Carrying out a plan. Every step leaves each path with its old or its new content, never half of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+
+use crate::error::{Error, Result};
+use crate::gitengine::{Entry, Git, Mode, Oid, RepoPath};
+
+use super::disk::{Content, Disk, Displaced};
+use super::plan::{Action, Look, OnDisk, Plan};
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Paths written, or whose executable bit was changed.
+    pub written: usize,
+    /// Paths removed.
+    pub removed: usize,
+    /// What was displaced and is another than what was saved: somebody changed it meanwhile.
+    pub strangers: Vec<Stranger>,
+}
+
+/// A file that was changed between the safety snapshot and its overwriting.
+#[derive(Debug)]
+pub struct Stranger {
+    /// The path that it had.
+    pub path: RepoPath,
+    /// Where it is now.
+    pub displaced: Displaced,
+}
+
+/// Carries out a plan. `saved` are the ignored files that were saved first, with their blobs.
+///
+/// # Errors
+///
+/// The system refuses somewhere. The paths before that one are done, those after it are not.
+pub fn apply(
+    git: &Git,
+    disk: &Disk,
+    plan: &Plan,
+    saved: &BTreeMap<RepoPath, Oid>,
+) -> Result<Applied> {
+    let mut work = Work {
+        git,
+        disk,
+        saved,
+        applied: Applied::default(),
+    };
+    let (first, last) = removals(plan);
+    work.remove(&first)?;
+    work.write(plan)?;
+    work.set_modes(plan)?;
+    work.remove(&last)?;
+    verify(disk, plan)?;
+    Ok(work.applied)
+}
+
+type Removal<'a> = (&'a RepoPath, &'a Entry);
+
+/// What is removed, in two parts: what stands in the way of a write goes first.
+fn removals(plan: &Plan) -> (Vec<Removal<'_>>, Vec<Removal<'_>>) {
+    let written: BTreeSet<&RepoPath> = plan.written().collect();
+    let folders: BTreeSet<RepoPath> = plan.written().flat_map(RepoPath::ancestors).collect();
+    let removed = plan
+        .actions
+        .iter()
+        .filter_map(|(path, action)| match action {
+            Action::Remove { old } => Some((path, old)),
+            _ => None,
+        });
+    removed.partition(|(path, _)| {
+        folders.contains(path) || path.ancestors().any(|folder| written.contains(&folder))
+    })
+}
+
+struct Work<'a> {
+    git: &'a Git,
+    disk: &'a Disk,
+    saved: &'a BTreeMap<RepoPath, Oid>,
+    applied: Applied,
+}
+
+impl Work<'_> {
+    fn remove(&mut self, removals: &[Removal<'_>]) -> Result<()> {
+        for (path, old) in removals {
+            let displaced = self
+                .disk
+                .take_away(path)
+                .map_err(|error| stopped(path, error))?;
+            if let Some(displaced) = displaced {
+                self.part_with(path, displaced, Some(&old.oid))?;
+                self.applied.removed += 1;
+            }
+            self.disk.prune_above(path);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, plan: &Plan) -> Result<()> {
+        let writes: Vec<(&RepoPath, &Entry, Option<&Entry>)> = plan
+            .actions
+            .iter()
+            .filter_map(|(path, action)| match action {
+                Action::Write { new, old } => Some((path, new, old.as_ref())),
+                _ => None,
+            })
+            .collect();
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let oids: Vec<Oid> = writes.iter().map(|(_, new, _)| new.oid.clone()).collect();
+        let mut objects = self.git.objects(&oids)?;
+        for (path, new, old) in writes {
+            let length = objects.next_of("blob", &new.oid)?;
+            let mut bytes = objects.answer.reader.by_ref().take(length);
+            let displaced = place(self.disk, path, new, length, &mut bytes)
+                .map_err(|error| stopped(path, error))?;
+            objects.end_of_object()?;
+            if let Some(displaced) = displaced {
+                let known = old.map(|old| &old.oid).or_else(|| self.saved.get(path));
+                self.part_with(path, displaced, known)?;
+            }
+            self.applied.written += 1;
+        }
+        Ok(objects.answer.close()?)
+    }
+
+    fn set_modes(&mut self, plan: &Plan) -> Result<()> {
+        for (path, action) in &plan.actions {
+            if let Action::SetMode { new } = action {
+                let executable = new.mode == Mode::Executable;
+                let set = self.disk.set_executable(path, executable);
+                set.map_err(|error| stopped(path, error))?;
+                self.applied.written += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Discards what was displaced if it is what was saved. If it is another, it is kept until that is saved too.
+    fn part_with(
+        &mut self,
+        path: &RepoPath,
+        displaced: Displaced,
+        known: Option<&Oid>,
+    ) -> Result<()> {
+        let now = self.disk.blob_id(&displaced.path, self.git.format);
+        let is_known = match (&now, known) {
+            (Ok(Some(now)), Some(known)) => {
+                now == known || self.is_as_filtered(path, &displaced, known)?
+            }
+            _ => false,
+        };
+        if !is_known {
+            let path = path.clone();
+            self.applied.strangers.push(Stranger { path, displaced });
+            return Ok(());
+        }
+        self.disk
+            .discard(&displaced)
+            .map_err(|error| stopped(path, error))
+    }
+
+    /// Is it what the path's filters make into the blob that was saved?
+    fn is_as_filtered(&self, path: &RepoPath, displaced: &Displaced, known: &Oid) -> Result<bool> {
+        if self.disk.at(&displaced.path) != OnDisk::File {
+            return Ok(false);
+        }
+        let filtered = self.git.hash_as(&displaced.path, path)?;
+        Ok(filtered.as_ref() == Some(known))
+    }
+}
+
+fn place(
+    disk: &Disk,
+    path: &RepoPath,
+    new: &Entry,
+    length: u64,
+    bytes: &mut dyn Read,
+) -> io::Result<Option<Displaced>> {
+    // Plan and disk may disagree by now: a folder that is left has nothing in it, or this fails.
+    if disk.at(path) == OnDisk::Folder {
+        disk.remove_empty_folder(path)?;
+    }
+    if new.mode == Mode::Symlink {
+        let mut target = Vec::new();
+        bytes.read_to_end(&mut target)?;
+        return disk.place(path, &mut Content::Link(&target));
+    }
+    let executable = new.mode == Mode::Executable;
+    disk.place(
+        path,
+        &mut Content::File {
+            length,
+            bytes,
+            executable,
+        },
+    )
+}
+
+/// Looks once more whether each path is what the plan wanted.
+fn verify(disk: &Disk, plan: &Plan) -> Result<()> {
+    for (path, action) in &plan.actions {
+        let there = disk.at(path);
+        let right = match action {
+            Action::Write { new, .. } if new.mode == Mode::Symlink => there == OnDisk::Link,
+            Action::Write { .. } | Action::SetMode { .. } => there == OnDisk::File,
+            Action::Remove { .. } => matches!(there, OnDisk::Nothing | OnDisk::Folder),
+            Action::Keep(_) => true,
+        };
+        if !right {
+            return Err(stopped(
+                path,
+                io::Error::other("it was changed while it was restored"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn stopped(path: &RepoPath, error: io::Error) -> Error {
+    Error::cannot(format!("the restore stopped at {path}")).because(error)
+}

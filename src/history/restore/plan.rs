@@ -1,0 +1,439 @@
+//! The plan of a restore: what will be done with each path that differs, and why. It changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::gitengine::{Difference, Entry, Mode, RepoPath};
+
+use super::super::skipped::{Skipped, Why};
+
+/// What stands at a path on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDisk {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A folder.
+    Folder,
+    /// A FIFO, a socket, a device.
+    Special,
+}
+
+/// The disk, as far as a plan must know it.
+pub trait Look {
+    /// What stands at this path? Nothing does where the way leads through a file or a link.
+    fn at(&self, path: &RepoPath) -> OnDisk;
+    /// Everything below this folder that is not itself a folder. `None` where it can't be read.
+    fn below(&self, folder: &RepoPath) -> Option<Vec<RepoPath>>;
+    /// Is this folder a repository of its own?
+    fn is_repository(&self, folder: &RepoPath) -> bool;
+}
+
+/// What is done with a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is written.
+    Write {
+        /// What the turn has.
+        new: Entry,
+        /// What the safety snapshot has: `None` where nothing, or an ignored file, stands there.
+        old: Option<Entry>,
+    },
+    /// Only its executable bit changes.
+    SetMode {
+        /// What the turn has.
+        new: Entry,
+    },
+    /// It appeared since, and is removed.
+    Remove {
+        /// What the safety snapshot has.
+        old: Entry,
+    },
+    /// It is left as it is.
+    Keep(Kept),
+}
+
+/// Why a path that differs is left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The ignore rules of the turn protect it.
+    Ignored,
+    /// The turn names it as not held.
+    NotHeld,
+    /// It is a submodule.
+    Submodule,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kept::Ignored => "the turn's ignore rules protect it",
+            Kept::NotHeld => "the turn does not hold it",
+            Kept::Submodule => "a submodule's files are its own",
+        })
+    }
+}
+
+/// Why a restore can't begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What stands in the way.
+    pub path: RepoPath,
+    /// What it is.
+    pub what: &'static str,
+}
+
+/// The plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What is done with each path that differs, by path.
+    pub actions: BTreeMap<RepoPath, Action>,
+    /// Ignored files that are saved before they are replaced.
+    pub saved: BTreeSet<RepoPath>,
+}
+
+/// What a plan is made from.
+pub struct Facts<'a> {
+    /// What differs between the work tree and the turn.
+    pub differences: Vec<Difference>,
+    /// What the work tree has that the safety snapshot does not hold.
+    pub not_held_now: &'a [Skipped],
+    /// What the turn does not hold.
+    pub not_held_then: &'a [Skipped],
+    /// Paths that would be removed, and that the ignore rules of the turn match.
+    pub protected: BTreeSet<RepoPath>,
+}
+
+/// The paths among the differences that would be removed, were there no ignore rules.
+pub fn candidates(differences: &[Difference]) -> Vec<RepoPath> {
+    let removed = differences
+        .iter()
+        .filter(|difference| difference.new.is_none());
+    removed.map(|difference| difference.path.clone()).collect()
+}
+
+/// Makes the plan.
+///
+/// # Errors
+///
+/// Something that can't be saved, or must not be touched, stands where the turn has a path.
+pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
+    let mut plan = Plan::default();
+    for difference in &facts.differences {
+        let action = facts.action(difference);
+        plan.actions.insert(difference.path.clone(), action);
+    }
+    let mut obstacles = Vec::new();
+    let written: Vec<RepoPath> = plan.written().cloned().collect();
+    for path in &written {
+        clear_the_way(&mut plan, path, &facts, disk, &mut obstacles);
+    }
+    obstacles.dedup();
+    match obstacles.is_empty() {
+        true => Ok(plan),
+        false => Err(obstacles),
+    }
+}
+
+impl Facts<'_> {
+    fn action(&self, difference: &Difference) -> Action {
+        let Difference { path, old, new } = difference;
+        let is_submodule = |entry: &Option<Entry>| {
+            entry
+                .as_ref()
+                .is_some_and(|entry| entry.mode == Mode::Gitlink)
+        };
+        let not_held = self
+            .not_held_then
+            .iter()
+            .any(|other| other.why != Why::Submodule && path.is_within(&other.path));
+        match (old, new) {
+            _ if not_held => Action::Keep(Kept::NotHeld),
+            (_, new) if is_submodule(new) => Action::Keep(Kept::Submodule),
+            (old, None) if is_submodule(old) => Action::Keep(Kept::Submodule),
+            (Some(_), None) if self.protected.contains(path) => Action::Keep(Kept::Ignored),
+            (Some(old), None) => Action::Remove { old: old.clone() },
+            (Some(old), Some(new)) if only_the_mode_differs(old, new) => {
+                Action::SetMode { new: new.clone() }
+            }
+            (old, Some(new)) => Action::Write {
+                new: new.clone(),
+                old: old.clone().filter(|old| old.mode != Mode::Gitlink),
+            },
+            (None, None) => Action::Keep(Kept::NotHeld),
+        }
+    }
+}
+
+fn only_the_mode_differs(old: &Entry, new: &Entry) -> bool {
+    let file = |mode| matches!(mode, Mode::File | Mode::Executable);
+    old.oid == new.oid && file(old.mode) && file(new.mode)
+}
+
+impl Plan {
+    /// The paths that are written.
+    pub fn written(&self) -> impl Iterator<Item = &RepoPath> {
+        let written = |action: &Action| matches!(action, Action::Write { .. });
+        self.actions
+            .iter()
+            .filter(move |(_, action)| written(action))
+            .map(|(path, _)| path)
+    }
+
+    /// Does it leave everything as it is?
+    pub fn is_nothing(&self) -> bool {
+        let kept = |action: &Action| matches!(action, Action::Keep(_));
+        self.actions.values().all(kept)
+    }
+
+    fn removes(&self, path: &RepoPath) -> bool {
+        matches!(self.actions.get(path), Some(Action::Remove { .. }))
+    }
+}
+
+/// Sees to it that nothing stands where a path is to be written but what the safety snapshot holds, or an ignored file
+/// that can be saved.
+fn clear_the_way(
+    plan: &mut Plan,
+    path: &RepoPath,
+    facts: &Facts<'_>,
+    disk: &dyn Look,
+    obstacles: &mut Vec<Obstacle>,
+) {
+    let mut obstacle = |path: &RepoPath, what| {
+        obstacles.push(Obstacle {
+            path: path.clone(),
+            what,
+        });
+    };
+    for folder in path.ancestors() {
+        match disk.at(&folder) {
+            OnDisk::Folder if disk.is_repository(&folder) => {
+                return obstacle(&folder, "a repository of its own");
+            }
+            OnDisk::Folder => {}
+            OnDisk::Nothing => break,
+            // What the turn needs as a folder is now a file that it lacks: that one goes with the write.
+            _ if plan.give_way(&folder, facts) => break,
+            _ => return obstacle(&folder, "something that no turn holds"),
+        }
+    }
+    match disk.at(path) {
+        OnDisk::Nothing => {}
+        OnDisk::Special => obstacle(path, "no file (a FIFO, a socket, a device)"),
+        OnDisk::Folder if disk.is_repository(path) => obstacle(path, "a repository of its own"),
+        OnDisk::Folder => match disk.below(path) {
+            None => obstacle(path, "a folder that can't be read"),
+            Some(files) => {
+                for file in files.iter().filter(|file| !plan.removes(file)) {
+                    obstacle(
+                        file,
+                        "an ignored file, in a folder where the turn has a file",
+                    );
+                }
+            }
+        },
+        OnDisk::File | OnDisk::Link => {
+            let held = matches!(
+                plan.actions.get(path),
+                Some(Action::Write { old: Some(_), .. })
+            );
+            if facts
+                .not_held_now
+                .iter()
+                .any(|other| path.is_within(&other.path))
+            {
+                obstacle(path, "something that can't be saved first");
+            } else if !held {
+                plan.saved.insert(path.clone());
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Removes a file that stands where the turn has a folder, if the safety snapshot holds it.
+    fn give_way(&mut self, file: &RepoPath, facts: &Facts<'_>) -> bool {
+        let known = facts.differences.iter().find(|other| &other.path == file);
+        let Some(old) = known.and_then(|difference| difference.old.clone()) else {
+            return false;
+        };
+        if old.mode == Mode::Gitlink {
+            return false;
+        }
+        self.actions.insert(file.clone(), Action::Remove { old });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gitengine::Oid;
+
+    use super::*;
+
+    /// A disk made of names: `d/` is a folder, `r/.git` makes `r` a repository, `p|` is a FIFO, `l@` a link.
+    struct Names(Vec<&'static str>);
+
+    impl Look for Names {
+        fn at(&self, path: &RepoPath) -> OnDisk {
+            let path = path.to_string();
+            for name in &self.0 {
+                match name.strip_prefix(path.as_str()) {
+                    Some("") => return OnDisk::File,
+                    Some("|") => return OnDisk::Special,
+                    Some("@") => return OnDisk::Link,
+                    Some(rest) if rest.starts_with('/') => return OnDisk::Folder,
+                    _ => {}
+                }
+            }
+            OnDisk::Nothing
+        }
+
+        fn below(&self, folder: &RepoPath) -> Option<Vec<RepoPath>> {
+            let inside = self.0.iter().filter_map(|name| RepoPath::new(*name));
+            Some(inside.filter(|path| path.is_within(folder)).collect())
+        }
+
+        fn is_repository(&self, folder: &RepoPath) -> bool {
+            self.0.iter().any(|name| *name == format!("{folder}/.git"))
+        }
+    }
+
+    fn path(name: &str) -> RepoPath {
+        RepoPath::new(name).unwrap()
+    }
+
+    fn entry(mode: Mode, digit: char) -> Option<Entry> {
+        let oid = Oid::new(digit.to_string().repeat(40)).unwrap();
+        Some(Entry { mode, oid })
+    }
+
+    fn file(digit: char) -> Option<Entry> {
+        entry(Mode::File, digit)
+    }
+
+    fn differs(name: &str, old: Option<Entry>, new: Option<Entry>) -> Difference {
+        Difference {
+            path: path(name),
+            old,
+            new,
+        }
+    }
+
+    fn facts(differences: Vec<Difference>) -> Facts<'static> {
+        Facts {
+            differences,
+            not_held_now: &[],
+            not_held_then: &[],
+            protected: BTreeSet::new(),
+        }
+    }
+
+    fn blocked(facts: Facts<'_>, disk: &[&'static str]) -> Vec<String> {
+        let obstacles = plan(facts, &Names(disk.to_vec())).unwrap_err();
+        obstacles.iter().map(|o| o.path.to_string()).collect()
+    }
+
+    #[test]
+    fn each_kind_of_difference() {
+        let differences = vec![
+            differs("changed", file('a'), file('b')),
+            differs("deleted", None, file('b')),
+            differs("later", file('a'), None),
+            differs("run", file('a'), entry(Mode::Executable, 'a')),
+            differs("link", file('a'), entry(Mode::Symlink, 'a')),
+            differs("mod", entry(Mode::Gitlink, 'a'), entry(Mode::Gitlink, 'b')),
+        ];
+        let disk = Names(vec!["changed", "later", "run", "link", "mod/.git"]);
+        let plan = plan(facts(differences), &disk).unwrap();
+        let action = |name| &plan.actions[&path(name)];
+        assert!(matches!(
+            action("changed"),
+            Action::Write { old: Some(_), .. }
+        ));
+        assert!(matches!(action("deleted"), Action::Write { old: None, .. }));
+        assert!(matches!(action("later"), Action::Remove { .. }));
+        assert!(matches!(action("run"), Action::SetMode { .. }));
+        assert!(matches!(action("link"), Action::Write { .. }));
+        assert_eq!(action("mod"), &Action::Keep(Kept::Submodule));
+        assert!(plan.saved.is_empty());
+    }
+
+    #[test]
+    fn what_the_turn_ignored_or_did_not_hold_stays() {
+        let skipped = [Skipped::new(path("lib"), Why::Nested)];
+        let facts = Facts {
+            not_held_then: &skipped,
+            protected: BTreeSet::from([path(".env")]),
+            ..facts(vec![
+                differs(".env", file('a'), None),
+                differs("lib/x", file('a'), None),
+                differs("lib2", file('a'), None),
+            ])
+        };
+        let plan = plan(facts, &Names(vec![".env", "lib/x", "lib2"])).unwrap();
+        assert_eq!(plan.actions[&path(".env")], Action::Keep(Kept::Ignored));
+        assert_eq!(plan.actions[&path("lib/x")], Action::Keep(Kept::NotHeld));
+        assert!(plan.removes(&path("lib2")));
+    }
+
+    #[test]
+    fn an_ignored_file_in_the_way_is_saved() {
+        let plan = plan(
+            facts(vec![differs(".env", None, file('b'))]),
+            &Names(vec![".env"]),
+        );
+        assert_eq!(plan.unwrap().saved, BTreeSet::from([path(".env")]));
+    }
+
+    #[test]
+    fn files_and_folders_change_places() {
+        let there = vec![
+            differs("p", file('a'), None),
+            differs("p/x", None, file('b')),
+        ];
+        assert!(
+            plan(facts(there), &Names(vec!["p"]))
+                .unwrap()
+                .removes(&path("p"))
+        );
+        let back = vec![
+            differs("p", None, file('a')),
+            differs("p/x", file('b'), None),
+        ];
+        assert!(plan(facts(back), &Names(vec!["p/x"])).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_needed_as_a_folder_goes_even_if_it_was_ignored() {
+        let facts = Facts {
+            protected: BTreeSet::from([path("p")]),
+            ..facts(vec![
+                differs("p", file('a'), None),
+                differs("p/x", None, file('b')),
+            ])
+        };
+        assert!(plan(facts, &Names(vec!["p"])).unwrap().removes(&path("p")));
+    }
+
+    #[test]
+    fn what_must_not_be_touched_blocks() {
+        let wanted = || facts(vec![differs("a/b", None, file('b'))]);
+        assert_eq!(blocked(wanted(), &["a/.git", "a/x"]), ["a"]);
+        assert_eq!(blocked(wanted(), &["a/b/.git"]), ["a/b"]);
+        assert_eq!(blocked(wanted(), &["a/b/ignored"]), ["a/b/ignored"]);
+        assert_eq!(blocked(wanted(), &["a/b|"]), ["a/b"]);
+        assert_eq!(blocked(wanted(), &["a@"]), ["a"]);
+        assert_eq!(blocked(wanted(), &["a"]), ["a"]);
+        let unreadable = [Skipped::new(path("a/b"), Why::Unreadable)];
+        let facts = Facts {
+            not_held_now: &unreadable,
+            ..wanted()
+        };
+        assert_eq!(blocked(facts, &["a/b"]), ["a/b"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! The index that a scan starts from: the one that the last scan left behind where it still fits, else a copy of the
+//! user's. Never one made from HEAD: that knows nothing of the files on disk, and git would read all of them.
+
+use std::path::PathBuf;
+
+use crate::error::{Result, While};
+use crate::gitengine::{FileStamp, Listing, Mode, Oid, PrivateIndex, RepoPath};
+
+use super::super::workspace::Locked;
+
+/// What a scan starts from.
+pub struct Base {
+    source: Source,
+    /// The tree of that index, where it is known.
+    pub tree: Option<Oid>,
+    /// Paths in it that the user's index lacks.
+    pub extras: Vec<RepoPath>,
+    /// Paths that the user's index has and it lacks.
+    pub dropped: Vec<RepoPath>,
+    /// Submodules.
+    pub submodules: Vec<RepoPath>,
+    /// The user's index file.
+    pub users_file: Option<FileStamp>,
+    /// What the user's index says.
+    pub users_digest: String,
+}
+
+enum Source {
+    Cache,
+    Users(Vec<(&'static str, Vec<RepoPath>)>),
+}
+
+impl Base {
+    /// The cache where it fits, else the user's index.
+    ///
+    /// It fits if no other tool has moved the session since it was written, and the user's index says the same as then.
+    ///
+    /// # Errors
+    ///
+    /// git failed, or an index can't be read.
+    pub fn choose(workspace: &Locked) -> Result<Self> {
+        let state = &workspace.state;
+        let standing = state.session.as_ref().map(|session| &session.current);
+        let pointed = workspace.pointed.as_ref().map(|pointed| &pointed.commit);
+        let stamp = FileStamp::of(&cached_index(workspace));
+        let fitting = state.cache.as_ref().filter(|cache| {
+            let stamp = stamp.as_ref().ok().and_then(Option::as_ref);
+            standing.is_some()
+                && standing == pointed
+                && stamp.is_some_and(|stamp| stamp.is_same_content(&cache.file))
+        });
+        let Some(cache) = fitting else {
+            return Self::users(workspace);
+        };
+        let users_file = users_file(workspace)?;
+        if users_file != cache.users_file {
+            let listing = list(workspace, &users_file)?;
+            if listing.digest != cache.users_digest {
+                return Ok(Self::of_users(listing, users_file));
+            }
+        }
+        Ok(Self {
+            source: Source::Cache,
+            tree: Some(cache.tree.clone()),
+            extras: cache.extras.clone(),
+            dropped: cache.dropped.clone(),
+            submodules: cache.submodules.clone(),
+            users_file,
+            users_digest: cache.users_digest.clone(),
+        })
+    }
+
+    /// The user's index.
+    ///
+    /// # Errors
+    ///
+    /// git failed, or the index can't be read.
+    pub fn users(workspace: &Locked) -> Result<Self> {
+        let users_file = users_file(workspace)?;
+        Ok(Self::of_users(list(workspace, &users_file)?, users_file))
+    }
+
+    fn of_users(listing: Listing, users_file: Option<FileStamp>) -> Self {
+        let paths = |wanted: fn(&crate::gitengine::IndexEntry) -> bool| {
+            let entries = listing.entries.iter().filter(|entry| wanted(entry));
+            entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
+        };
+        // Both hide edits from git. One run for each: given together, git obeys only one.
+        let flags = vec![
+            ("--no-assume-unchanged", paths(|e| e.assume_unchanged)),
+            ("--no-skip-worktree", paths(|e| e.skip_worktree)),
+        ];
+        Self {
+            source: Source::Users(flags),
+            tree: None,
+            extras: Vec::new(),
+            dropped: Vec::new(),
+            submodules: paths(|e| e.mode == Mode::Gitlink),
+            users_file,
+            users_digest: listing.digest,
+        }
+    }
+
+    /// Lays the index out where the scan may work on it.
+    ///
+    /// # Errors
+    ///
+    /// git failed, or the git directory can't be written.
+    pub fn lay_out(&self, workspace: &Locked) -> Result<PrivateIndex> {
+        let file = workspace.scratch().join("index.scan");
+        let index = PrivateIndex::at(&workspace.git, file);
+        match &self.source {
+            Source::Cache => index.link_from(&cached_index(workspace))?,
+            Source::Users(flags) => {
+                index.copy_from(&workspace.git.users_index())?;
+                for (flag, paths) in flags {
+                    // A file that is absent by its flag (a sparse checkout) is not deleted: its flag stays.
+                    let there = |path: &&RepoPath| {
+                        path.below(&workspace.git.work_tree)
+                            .symlink_metadata()
+                            .is_ok()
+                    };
+                    let there: Vec<_> = paths.iter().filter(there).cloned().collect();
+                    index.flag(flag, &there)?;
+                }
+            }
+        }
+        Ok(index)
+    }
+}
+
+/// The index that the last scan left behind.
+pub fn cached_index(workspace: &Locked) -> PathBuf {
+    workspace.scratch().join("index")
+}
+
+fn users_file(workspace: &Locked) -> Result<Option<FileStamp>> {
+    FileStamp::of(&workspace.git.users_index()).or_cannot(|| "can't read the index".to_owned())
+}
+
+fn list(workspace: &Locked, users_file: &Option<FileStamp>) -> Result<Listing> {
+    match users_file {
+        Some(_) => Ok(workspace.git.list_index(&workspace.git.users_index())?),
+        None => Ok(Listing {
+            entries: Vec::new(),
+            digest: String::new(),
+        }),
+    }
+}

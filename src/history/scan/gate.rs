@@ -1,0 +1,210 @@
+//! The gate: each path that a scan found is looked at before git is asked to take it in.
+//!
+//! git ends a whole run over one path that it can't read, and would follow a FIFO for ever. So each path is opened
+//! here first, and what can't be held is named instead.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::gitengine::{Mode, RepoPath, Status};
+
+use super::super::skipped::{Skipped, Why};
+use super::base::Base;
+
+/// What the gate made of a scan.
+#[derive(Debug, Default)]
+pub struct Passed {
+    /// What git is to take in: first what is gone, then attribute files, then the rest.
+    pub taken: Vec<RepoPath>,
+    /// Paths that must leave the index whatever is on disk.
+    pub dropped: Vec<RepoPath>,
+    /// Those among all of them that the index will have lost.
+    pub gone: BTreeSet<RepoPath>,
+    /// Those that the index will have gained.
+    pub added: BTreeSet<RepoPath>,
+    /// What can't be held.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Passed {
+    /// Is the index the work tree already?
+    pub fn is_nothing(&self) -> bool {
+        self.taken.is_empty() && self.dropped.is_empty()
+    }
+}
+
+/// What stands at a path on disk.
+enum Standing {
+    /// A file or link that can be read.
+    Fit,
+    Gone,
+    /// Nothing can stand there: the way to it leads through a file or a link.
+    Cut,
+    /// A folder.
+    Folder,
+    Unfit(Why),
+}
+
+/// The gate, with what it already knows of folders.
+pub struct Gate<'a> {
+    top: &'a Path,
+    folders: HashMap<RepoPath, Way>,
+}
+
+/// Where a folder leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Through,
+    /// It is no folder, or a link to one.
+    Nowhere,
+    IntoRepository,
+}
+
+impl<'a> Gate<'a> {
+    /// A gate for the work tree with this top.
+    pub fn new(top: &'a Path) -> Self {
+        Self {
+            top,
+            folders: HashMap::new(),
+        }
+    }
+
+    /// Judges everything that differs between the index and the work tree.
+    pub fn judge(mut self, status: &Status, base: &Base, ignored: Vec<RepoPath>) -> Passed {
+        let mut passed = Passed::default();
+        let mut gone = Vec::new();
+        let mut rest = Vec::new();
+        let ignored: BTreeSet<RepoPath> = ignored.into_iter().collect();
+        let changed = status.changed.iter();
+        for changed in changed.filter(|changed| !ignored.contains(&changed.path)) {
+            let path = &changed.path;
+            match self.look(path) {
+                Standing::Fit => rest.push(path.clone()),
+                Standing::Gone => gone.push(path.clone()),
+                Standing::Folder if changed.index == Some(Mode::Gitlink) => rest.push(path.clone()),
+                // A file became a folder: what is in there is listed by itself, unless it is a repository.
+                Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
+                Standing::Unfit(why) => {
+                    passed.dropped.push(path.clone());
+                    passed.skipped.push(Skipped::new(path.clone(), why));
+                }
+            }
+        }
+        // What the user's index tracks and the cache lacks counts whether an ignore rule matches it or not.
+        let new: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.dropped).collect();
+        for path in new {
+            match self.look(path) {
+                Standing::Fit => {
+                    passed.added.insert(path.clone());
+                    rest.push(path.clone());
+                }
+                Standing::Gone | Standing::Cut | Standing::Folder => {}
+                Standing::Unfit(why) => passed.skipped.push(Skipped::new(path.clone(), why)),
+            }
+        }
+        passed.dropped.extend(ignored);
+        self.name_repositories(status, base, &mut passed);
+        passed.order(gone, rest);
+        passed
+    }
+
+    fn name_repositories(&self, status: &Status, base: &Base, passed: &mut Passed) {
+        let nested = status
+            .nested
+            .iter()
+            .filter(|path| !base.submodules.contains(path));
+        let named = nested.map(|path| Skipped::new(path.clone(), Why::Nested));
+        passed.skipped.extend(named);
+        let submodules = base.submodules.iter();
+        let named = submodules.map(|path| Skipped::new(path.clone(), Why::Submodule));
+        passed.skipped.extend(named);
+    }
+
+    /// Looks at a path without following links.
+    fn look(&mut self, path: &RepoPath) -> Standing {
+        for folder in path.ancestors() {
+            match self.way(&folder) {
+                Way::Through => {}
+                Way::Nowhere => return Standing::Cut,
+                Way::IntoRepository => return Standing::Unfit(Why::InNested),
+            }
+        }
+        let file = path.below(self.top);
+        match fs::symlink_metadata(&file) {
+            Err(error) if is_gone(&error) => Standing::Gone,
+            Err(_) => Standing::Unfit(Why::Unreadable),
+            Ok(meta) if meta.is_symlink() => Standing::Fit,
+            Ok(meta) if meta.is_dir() => Standing::Folder,
+            Ok(meta) if !meta.is_file() => Standing::Unfit(Why::Special),
+            Ok(_) => match open_without_following(&file) {
+                Ok(_) => Standing::Fit,
+                Err(error) if is_gone(&error) => Standing::Gone,
+                Err(_) => Standing::Unfit(Why::Unreadable),
+            },
+        }
+    }
+
+    fn way(&mut self, folder: &RepoPath) -> Way {
+        if let Some(way) = self.folders.get(folder) {
+            return *way;
+        }
+        let on_disk = folder.below(self.top);
+        let way = match fs::symlink_metadata(&on_disk) {
+            Ok(meta) if !meta.is_dir() => Way::Nowhere,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Way::Nowhere,
+            // Nothing there, or nothing that may be seen: the path itself will tell.
+            Err(_) => Way::Through,
+            Ok(_) if on_disk.join(".git").symlink_metadata().is_ok() => Way::IntoRepository,
+            Ok(_) => Way::Through,
+        };
+        self.folders.insert(folder.clone(), way);
+        way
+    }
+}
+
+impl Passed {
+    /// Puts what git takes in into the order that it needs: `f/in` before `f` is gone would fail, and a file before the
+    /// attributes that rule it would be stored by others.
+    fn order(&mut self, gone: Vec<RepoPath>, rest: Vec<RepoPath>) {
+        let (attributes, others): (Vec<_>, Vec<_>) = rest
+            .into_iter()
+            .partition(|path| path.name() == b".gitattributes");
+        self.gone = gone.iter().chain(&self.dropped).cloned().collect();
+        self.taken = gone;
+        self.taken.extend(attributes);
+        self.taken.extend(others);
+    }
+}
+
+/// The paths that can be reached without going through a link, a file or another repository.
+pub fn without_detours(top: &Path, paths: &[RepoPath]) -> Vec<RepoPath> {
+    let mut gate = Gate::new(top);
+    let reachable = |path: &&RepoPath| {
+        path.ancestors()
+            .all(|folder| gate.way(&folder) == Way::Through)
+    };
+    paths.iter().filter(reachable).cloned().collect()
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Opens a file for reading. A link put in its place meanwhile is not followed, a FIFO does not block.
+#[cfg(unix)]
+fn open_without_following(file: &PathBuf) -> io::Result<fs::File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(open(file, flags, Mode::empty())?.into())
+}
+
+/// Opens a file for reading.
+#[cfg(not(unix))]
+fn open_without_following(file: &PathBuf) -> io::Result<fs::File> {
+    fs::File::open(file)
+}

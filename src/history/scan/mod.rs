@@ -1,0 +1,176 @@
+//! The scan: the work tree as it is now, as a tree.
+//!
+//! It works on an index file of edio's own ([`base`] says which one it starts from), asks one `git status` what
+//! differs, looks at each of those paths itself ([`gate`]), and has git take in just them. What the scan leaves behind
+//! becomes the cache from which the next one starts, if what was made of it succeeded.
+
+mod base;
+mod gate;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::error::{Result, While};
+use crate::gitengine::{
+    FileStamp, GitError, Head, Oid, PrivateIndex, RepoPath, Status, status_question,
+};
+
+use self::base::Base;
+pub use self::base::cached_index;
+use self::gate::{Gate, Passed};
+use super::skipped::{Skipped, Why};
+use super::state::Cache;
+use super::workspace::Locked;
+
+/// The work tree as it is now.
+pub struct Scan {
+    /// As a tree.
+    pub tree: Oid,
+    /// Where HEAD stands.
+    pub head: Head,
+    /// What the tree does not hold.
+    pub skipped: Vec<Skipped>,
+    /// What git itself warned of.
+    pub warnings: Vec<String>,
+    index: PrivateIndex,
+    started: SystemTime,
+    base: Base,
+    passed: Passed,
+}
+
+/// Looks at the whole work tree.
+///
+/// # Errors
+///
+/// git failed in a way that no single path is to blame for, or the git directory can't be written.
+pub fn scan(workspace: &Locked) -> Result<Scan> {
+    match scan_from(workspace, Base::choose(workspace)?) {
+        // The cache can stand on objects that are gone. The user's own index does not.
+        Err(error) if workspace.state.cache.is_some() => {
+            scan_from(workspace, Base::users(workspace)?).map_err(|_| error)
+        }
+        other => other,
+    }
+}
+
+fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
+    let started = time_of_file_system(workspace)?;
+    let index = base.lay_out(workspace)?;
+    let status = status_question(&workspace.git, &workspace.settings)
+        .index(&index.file)
+        .start()?;
+    let extras = workspace.git.ask_ignored(&base.extras)?;
+    let finished = status.finish()?;
+    if !finished.status.success() {
+        return Err(GitError::Exit {
+            command: "git status".to_owned(),
+            status: finished.status,
+            stderr: finished.stderr,
+        }
+        .into());
+    }
+    let status = Status::parse(&finished.stdout, &finished.stderr)?;
+    let ignored = match extras.ignored() {
+        Ok(ignored) => ignored,
+        // One of them now lies beyond a link: git answers for none. Those that are still there are asked for again.
+        Err(_) => {
+            let reachable = gate::without_detours(&workspace.git.work_tree, &base.extras);
+            workspace.git.ask_ignored(&reachable)?.ignored()?
+        }
+    };
+    let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, ignored);
+    let tree = take_in(&index, &base, &mut passed)?;
+    Ok(Scan {
+        tree,
+        skipped: passed.skipped.clone(),
+        head: status.head,
+        warnings: status.warnings,
+        index,
+        started,
+        base,
+        passed,
+    })
+}
+
+/// Has git take in what differs. Returns the tree.
+fn take_in(index: &PrivateIndex, base: &Base, passed: &mut Passed) -> Result<Oid> {
+    if passed.is_nothing()
+        && let Some(tree) = &base.tree
+    {
+        return Ok(tree.clone());
+    }
+    index.drop_paths(&passed.dropped)?;
+    for rejected in index.take(&passed.taken)? {
+        passed.taken.retain(|path| path != &rejected.path);
+        passed.added.remove(&rejected.path);
+        passed.gone.insert(rejected.path.clone());
+        index.drop_paths(std::slice::from_ref(&rejected.path))?;
+        passed
+            .skipped
+            .push(Skipped::new(rejected.path, Why::Rejected));
+    }
+    Ok(index.write_tree()?)
+}
+
+impl Scan {
+    /// Makes what the scan left behind the cache for the next one.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn keep(self, workspace: &mut Locked) -> Result<()> {
+        let cached = cached_index(workspace);
+        if self.index.file.exists() {
+            self.index.date(self.started)?;
+            replace(&self.index.file, &cached)?;
+        }
+        let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
+        workspace.state.cache = stamp.map(|file| self.into_cache(file));
+        Ok(())
+    }
+
+    fn into_cache(self, file: FileStamp) -> Cache {
+        let Base {
+            extras, dropped, ..
+        } = self.base;
+        let Passed { gone, added, .. } = self.passed;
+        let users = |path: &&RepoPath| extras.binary_search(path).is_err();
+        let lost = dropped.iter().chain(gone.iter().filter(users));
+        let gained = added
+            .iter()
+            .filter(|path| dropped.binary_search(path).is_err());
+        let kept = extras.iter().filter(|path| !gone.contains(path));
+        let sorted = |paths: BTreeSet<&RepoPath>| paths.into_iter().cloned().collect();
+        Cache {
+            file,
+            tree: self.tree,
+            users_file: self.base.users_file,
+            users_digest: self.base.users_digest,
+            extras: sorted(kept.chain(gained).collect()),
+            dropped: sorted(lost.filter(|path| !added.contains(path)).collect()),
+            submodules: self.base.submodules,
+        }
+    }
+}
+
+/// The time as the file system under the git directory tells it.
+///
+/// It is compared with the times of files, so a clock of another machine, or one that was set back, must not matter.
+fn time_of_file_system(workspace: &Locked) -> Result<SystemTime> {
+    let file = workspace.scratch().join("now");
+    let time = fs::write(&file, b"\n").and_then(|()| fs::metadata(&file)?.modified());
+    time.or_cannot(|| format!("can't write in {}", workspace.scratch().display()))
+}
+
+/// Renames a file over another. Two names of the same file become one.
+fn replace(from: &Path, to: &Path) -> Result<()> {
+    let renamed = fs::rename(from, to);
+    // Renaming a file over itself does nothing, by the standard: its first name stays.
+    let renamed = renamed.and_then(|()| match fs::remove_file(from) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    });
+    renamed.or_cannot(|| format!("can't write {}", to.display()))
+}

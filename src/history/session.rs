@@ -1,0 +1,333 @@
+//! Sessions: which one a workspace works in, and the turns of one.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::gitengine::{Commit, Oid, RefCommit};
+
+use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::state::Standing;
+use super::turn::{Kind, Number, Turn};
+use super::workspace::Workspace;
+
+/// A session with everything that its refs point to.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Under way, or put away?
+    pub shelf: Shelf,
+    /// Its turns, by number. In an archived session, those that can be reached.
+    pub turns: BTreeMap<u32, Turn>,
+    /// Where the work tree stands.
+    pub current: Option<Turn>,
+    /// The last operation.
+    pub ops: Option<Commit>,
+    /// The last side commit.
+    pub side: Option<Oid>,
+    /// Where its refs point to, by what they are for.
+    pub refs: Vec<(Leaf, Oid)>,
+    /// The baseline, once it was looked up.
+    pub baseline: Option<Turn>,
+}
+
+impl Session {
+    /// The session that this workspace works in, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn active(workspace: &Workspace) -> Result<Option<Self>> {
+        match find_active(workspace)? {
+            Some(id) => Self::load(workspace, Shelf::Active, &id),
+            None => Ok(None),
+        }
+    }
+
+    /// The session that this workspace works in.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or git failed.
+    pub fn active_or_error(workspace: &Workspace) -> Result<Self> {
+        Self::active(workspace)?.ok_or_else(no_session)
+    }
+
+    /// The session that was asked for by its id, active or archived, or else the workspace's own.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or git failed.
+    pub fn wanted(workspace: &Workspace, id: Option<&SessionId>) -> Result<Self> {
+        let Some(id) = id else {
+            return Self::active_or_error(workspace);
+        };
+        for shelf in [Shelf::Active, Shelf::Archive] {
+            if let Some(session) = Self::load(workspace, shelf, id)? {
+                return Ok(session);
+            }
+        }
+        Err(Error::cannot(format!("there is no session {id}")).hint("edio log --all lists them"))
+    }
+
+    /// Reads a session, turns and all; `None` where it has no refs.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn load(workspace: &Workspace, shelf: Shelf, id: &SessionId) -> Result<Option<Self>> {
+        let folder = refnames::folder(shelf, id);
+        let refs = workspace.git.ref_commits(&[&folder])?;
+        let mut sessions = gather(refs);
+        let Some(mut session) = sessions.pop() else {
+            return Ok(None);
+        };
+        if shelf == Shelf::Archive {
+            session.follow_archived(workspace)?;
+        }
+        Ok(Some(session))
+    }
+
+    /// All sessions of the repository, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
+        let refs = workspace
+            .git
+            .ref_commits(&[refnames::ACTIVE, refnames::ARCHIVE])?;
+        let mut sessions = gather(refs);
+        for session in &mut sessions {
+            if session.shelf == Shelf::Archive {
+                session.follow_archived(workspace)?;
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// The turns of an archived session have no refs of their own: they are reached from where it stood and from its
+    /// operations.
+    fn follow_archived(&mut self, workspace: &Workspace) -> Result<()> {
+        let tips: Vec<&Oid> = self.refs.iter().map(|(_, oid)| oid).collect();
+        for commit in workspace.git.history(&tips)? {
+            let Some(turn) = Turn::read(&commit).filter(|turn| turn.note.session == self.id) else {
+                continue;
+            };
+            match turn.note.kind {
+                Kind::Baseline => self.baseline = Some(turn),
+                Kind::Step => {}
+                _ => {
+                    self.turns.insert(turn.number().turn, turn);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The turn of this number. 0 is the baseline.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or git failed.
+    pub fn turn(&self, workspace: &Workspace, number: u32) -> Result<Turn> {
+        if number == 0 {
+            return self.find_baseline(workspace);
+        }
+        self.turns.get(&number).cloned().ok_or_else(|| {
+            Error::cannot(format!("there is no turn {number}")).hint(self.which_turns())
+        })
+    }
+
+    /// The baseline: turn 0.
+    ///
+    /// # Errors
+    ///
+    /// It can't be reached any more, or git failed.
+    pub fn find_baseline(&self, workspace: &Workspace) -> Result<Turn> {
+        let known = self.baseline.iter().chain(&self.current);
+        if let Some(baseline) = known
+            .into_iter()
+            .find(|turn| turn.note.kind == Kind::Baseline)
+        {
+            return Ok(baseline.clone());
+        }
+        let mut next = self
+            .turns
+            .values()
+            .next()
+            .and_then(|turn| turn.parent.clone());
+        while let Some(oid) = next {
+            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
+            let turn = commits.first().and_then(Turn::read);
+            match turn {
+                Some(turn) if turn.note.kind == Kind::Baseline => return Ok(turn),
+                Some(turn) => next = turn.parent,
+                None => break,
+            }
+        }
+        Err(Error::cannot(format!(
+            "the baseline of {} can't be found",
+            self.id
+        )))
+    }
+
+    /// The snapshot that a turn is measured against: the numbered turn before it on its line, or the baseline.
+    ///
+    /// # Errors
+    ///
+    /// It can't be reached any more, or git failed.
+    pub fn before(&self, workspace: &Workspace, turn: &Turn) -> Result<Turn> {
+        let mut next = turn.parent.clone();
+        while let Some(oid) = next {
+            if let Some(before) = self.by_commit(&oid) {
+                return Ok(before.clone());
+            }
+            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
+            match commits.first().and_then(Turn::read) {
+                Some(found) if found.note.kind == Kind::Step => next = found.parent,
+                Some(found) => return Ok(found),
+                None => break,
+            }
+        }
+        Err(Error::cannot(format!(
+            "what turn {} grew from can't be found",
+            turn.number()
+        )))
+    }
+
+    /// The numbered turn, or baseline, of this commit, among those that are loaded.
+    pub fn by_commit(&self, oid: &Oid) -> Option<&Turn> {
+        let known = self
+            .turns
+            .values()
+            .chain(&self.baseline)
+            .chain(&self.current);
+        known
+            .filter(|turn| turn.note.kind != Kind::Step)
+            .find(|turn| &turn.commit == oid)
+    }
+
+    /// Where the work tree stands.
+    ///
+    /// # Errors
+    ///
+    /// The session has lost its `current`.
+    pub fn current(&self) -> Result<&Turn> {
+        let lost = || {
+            Error::cannot(format!("the session {} has no current turn", self.id))
+                .hint("take a new turn: edio snapshot")
+        };
+        self.current.as_ref().ok_or_else(lost)
+    }
+
+    /// The highest number that was given out.
+    pub fn last(&self) -> u32 {
+        let turns = self.turns.keys().next_back().copied().unwrap_or(0);
+        // After a restore from another session, `current` is a turn of that one.
+        let own = self
+            .current
+            .iter()
+            .filter(|turn| turn.note.session == self.id);
+        own.map(|turn| turn.number().turn).fold(turns, u32::max)
+    }
+
+    /// Where the session stands, in short.
+    ///
+    /// # Errors
+    ///
+    /// The session has lost its `current`.
+    pub fn standing(&self) -> Result<Standing> {
+        let current = self.current()?;
+        Ok(Standing {
+            id: self.id.clone(),
+            current: current.commit.clone(),
+            number: current.number(),
+            last: self.last(),
+        })
+    }
+
+    /// A sentence that names the turns there are.
+    pub fn which_turns(&self) -> String {
+        let first = self.turns.keys().next();
+        match (first, self.turns.keys().next_back()) {
+            (Some(first), Some(last)) if first == last => {
+                format!("there is turn {first} (and 0, the start): edio log")
+            }
+            (Some(first), Some(last)) => {
+                format!("there are turns {first} to {last} (and 0, the start): edio log")
+            }
+            _ => "there is no turn yet: edio snapshot takes one".to_owned(),
+        }
+    }
+}
+
+/// There is no session in this workspace.
+pub fn no_session() -> Error {
+    Error::cannot("no turn was taken here yet")
+        .hint("take the first one: edio snapshot -m \"start\"")
+}
+
+/// The id of the session that this workspace works in.
+fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
+    if let (Some(session), Some(_)) = (&workspace.state.session, &workspace.pointed) {
+        return Ok(Some(session.id.clone()));
+    }
+    // Nothing is remembered, or what is remembered is gone: the newest session of this work tree it is.
+    let refs = workspace.git.ref_commits(&[refnames::ACTIVE])?;
+    let mine = refs.iter().filter_map(|found| {
+        let (_, id, leaf) = refnames::parse(&found.name)?;
+        let turn = Turn::read(&found.commit)?;
+        let here = turn.note.session == id && turn.note.worktree == workspace.name;
+        (here && matches!(leaf, Leaf::Current | Leaf::Turn(_))).then_some((turn.seconds, id))
+    });
+    Ok(mine.max().map(|(_, id)| id))
+}
+
+/// Sorts refs into the sessions that they belong to.
+fn gather(refs: Vec<RefCommit>) -> Vec<Session> {
+    let mut sessions: BTreeMap<(SessionId, Shelf), Session> = BTreeMap::new();
+    for found in refs {
+        let Some((shelf, id, leaf)) = refnames::parse(&found.name) else {
+            continue;
+        };
+        let session = sessions
+            .entry((id.clone(), shelf))
+            .or_insert_with(|| Session {
+                id,
+                shelf,
+                turns: BTreeMap::new(),
+                current: None,
+                ops: None,
+                side: None,
+                refs: Vec::new(),
+                baseline: None,
+            });
+        session.add(leaf, found.commit);
+    }
+    sessions.into_values().collect()
+}
+
+impl Session {
+    fn add(&mut self, leaf: Leaf, commit: Commit) {
+        self.refs.push((leaf, commit.oid.clone()));
+        match leaf {
+            // A commit that edio does not understand is not taken for a turn.
+            Leaf::Turn(number) => {
+                let turn = Turn::read(&commit);
+                if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
+                    self.turns.insert(number, turn);
+                }
+            }
+            Leaf::Current => self.current = Turn::read(&commit),
+            Leaf::Ops => self.ops = Some(commit),
+            Leaf::Side => self.side = Some(commit.oid),
+        }
+    }
+
+    /// Where a ref of this session points to.
+    pub fn points_to(&self, leaf: Leaf) -> Option<&Oid> {
+        let found = self.refs.iter().find(|(other, _)| *other == leaf);
+        found.map(|(_, oid)| oid)
+    }
+}

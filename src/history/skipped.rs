@@ -1,0 +1,70 @@
+//! What a snapshot could not hold. It is named in the turn, and no restore of that turn touches it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::gitengine::RepoPath;
+
+/// How many are named in the turn's commit itself.
+pub const NAMED: usize = 20;
+
+/// Why a path could not be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It can't be opened.
+    Unreadable,
+    /// It is a FIFO, a socket or a device.
+    Special,
+    /// It is a repository of its own.
+    Nested,
+    /// It lies in a repository of its own.
+    InNested,
+    /// It is a submodule: its commit is held, its files are not.
+    Submodule,
+    /// git would not take it.
+    Rejected,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Unreadable => "it can't be read",
+            Why::Special => "it is no file (a FIFO, a socket, a device)",
+            Why::Nested => "it is a repository of its own",
+            Why::InNested => "it lies in a repository of its own",
+            Why::Submodule => "a submodule's files are its own",
+            Why::Rejected => "git can't take it",
+        })
+    }
+}
+
+/// A path that could not be held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The path.
+    pub path: RepoPath,
+    /// The reason.
+    pub why: Why,
+}
+
+impl Skipped {
+    /// A path with its reason.
+    pub fn new(path: RepoPath, why: Why) -> Self {
+        Self { path, why }
+    }
+}
+
+/// `2 [{"path":"lib","why":"nested"},…]`: the count, then the first ones.
+pub fn write(count: usize, skipped: &[Skipped]) -> String {
+    let named = &skipped[..skipped.len().min(NAMED)];
+    let json = serde_json::to_string(named).unwrap_or_else(|_| "[]".to_owned());
+    format!("{count} {json}")
+}
+
+/// Reads what [`write`] wrote.
+pub fn parse(text: &str) -> Option<(usize, Vec<Skipped>)> {
+    let (count, json) = text.split_once(' ')?;
+    Some((count.parse().ok()?, serde_json::from_str(json).ok()?))
+}

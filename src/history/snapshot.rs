@@ -1,0 +1,396 @@
+//! Taking a snapshot: the work tree as a commit, under a ref.
+
+use crate::error::{Error, Result};
+use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+
+use super::recover;
+use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::scan::{Scan, scan};
+use super::session::Session;
+use super::skipped::{self, Skipped};
+use super::state::Standing;
+use super::turn::{Kind, Note, Number, Turn, Work, signature};
+use super::workspace::{Locked, Workspace};
+
+/// What to do where the work tree is the current turn's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchanged {
+    /// Take a turn all the same: a label is worth one.
+    Take,
+    /// Take none.
+    Skip,
+}
+
+/// A moment: the time, and a random number to tell apart what begins in the same second.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// Random.
+    pub random: u32,
+}
+
+/// A snapshot to take.
+pub struct Request {
+    /// Why.
+    pub kind: Kind,
+    /// What the person or agent says; without, the paths are named.
+    pub message: Option<String>,
+    /// Whether an equal work tree is worth a turn.
+    pub unchanged: Unchanged,
+    /// Who worked, and how it ended.
+    pub work: Work,
+    /// Now.
+    pub moment: Moment,
+}
+
+/// What came of it.
+pub struct Taken {
+    /// The turn that was taken; `None` where nothing had changed and none was wanted.
+    pub turn: Option<Turn>,
+    /// Where the work tree stands now. `None` where there is no session.
+    pub standing: Option<Standing>,
+    /// What the work tree has that no turn can hold.
+    pub skipped: Vec<Skipped>,
+    /// What git warned of.
+    pub warnings: Vec<String>,
+}
+
+/// Where a session stands: what its next snapshot grows from.
+#[derive(Clone)]
+pub struct Ground {
+    /// In short.
+    pub standing: Standing,
+    /// The tree of the snapshot that `current` points to.
+    pub tree: Oid,
+    /// Does `current` exist, or is it made with the first turn?
+    pub begun: bool,
+}
+
+/// Takes a snapshot of the work tree, and begins a session where there is none.
+///
+/// # Errors
+///
+/// Any step failed. Then there is no turn, and everything is as before.
+pub fn take(workspace: &mut Locked, request: &Request) -> Result<Taken> {
+    let scan = scan(workspace)?;
+    record(workspace, scan, request)
+}
+
+/// Records a scan as a snapshot.
+///
+/// # Errors
+///
+/// As for [`take`].
+pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<Taken> {
+    let ground = ground(workspace)?;
+    let before = match &ground {
+        Some(ground) => ground.tree.clone(),
+        None => head_tree(workspace, &scan.head)?,
+    };
+    let turn = if scan.tree == before && request.unchanged == Unchanged::Skip {
+        None
+    } else {
+        let ground = match ground.clone() {
+            Some(ground) => ground,
+            None => begin_at_head(workspace, before, &scan.head, request.moment)?,
+        };
+        Some(write_scan(workspace, ground, &scan, request)?)
+    };
+    let (skipped, warnings) = (scan.skipped.clone(), scan.warnings.clone());
+    if turn.is_some() || ground.is_some() {
+        remember(workspace, scan)?;
+    }
+    Ok(Taken {
+        turn,
+        standing: workspace.state.session.clone(),
+        skipped,
+        warnings,
+    })
+}
+
+/// Keeps what a scan left behind, for the next command.
+///
+/// # Errors
+///
+/// The git directory can't be written.
+pub fn remember(workspace: &mut Locked, scan: Scan) -> Result<()> {
+    scan.keep(workspace)?;
+    workspace.state.save(&workspace.scratch())
+}
+
+fn write_scan(
+    workspace: &mut Locked,
+    ground: Ground,
+    scan: &Scan,
+    request: &Request,
+) -> Result<Turn> {
+    let (differences, stat) = workspace
+        .git
+        .differences_counted(&ground.tree, &scan.tree, &[])?;
+    let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
+    let note = Note {
+        message: request.message.clone().unwrap_or_else(|| summary(&paths)),
+        kind: request.kind,
+        stat,
+        work: request.work.clone(),
+        skipped_count: scan.skipped.len(),
+        skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
+        ..note(workspace, &ground.standing.id, &scan.head)
+    };
+    write_turn(workspace, ground, &scan.tree, note, request.moment.seconds)
+}
+
+/// A note with nothing to say yet.
+pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
+    Note {
+        message: String::new(),
+        session: session.clone(),
+        number: Number::turn(0),
+        kind: Kind::Turn,
+        head: head.clone(),
+        worktree: workspace.name.clone(),
+        stat: Stat::default(),
+        work: Work::default(),
+        skipped_count: 0,
+        skipped: Vec::new(),
+        side: None,
+    }
+}
+
+/// Where the workspace's session stands; `None` where there is none. The snapshot that a killed process left without
+/// moving `current` is taken up.
+///
+/// # Errors
+///
+/// git failed.
+pub fn ground(workspace: &mut Locked) -> Result<Option<Ground>> {
+    if let (Some(session), Some(pointed)) = (&workspace.state.session, &workspace.pointed)
+        && session.current == pointed.commit
+    {
+        return Ok(Some(Ground {
+            standing: session.clone(),
+            tree: pointed.tree.clone(),
+            begun: true,
+        }));
+    }
+    let Some(session) = Session::active(workspace)? else {
+        workspace.state.session = None;
+        return Ok(None);
+    };
+    let session = recover::adopt(workspace, session)?;
+    stand(workspace, &session)?;
+    Ok(Some(Ground {
+        standing: session.standing()?,
+        tree: session.current()?.tree.clone(),
+        begun: true,
+    }))
+}
+
+/// Remembers where a session stands, as it was read.
+///
+/// # Errors
+///
+/// The session has lost its `current`.
+pub fn stand(workspace: &mut Locked, session: &Session) -> Result<()> {
+    let current = session.current()?;
+    let pointed = Pointed {
+        commit: current.commit.clone(),
+        tree: current.tree.clone(),
+    };
+    // The cache was written for where the session stood then: it fits no more if another process has moved it.
+    let standing = session.standing()?;
+    if workspace.state.session.as_ref() != Some(&standing) {
+        workspace.state.cache = None;
+    }
+    workspace.state.session = Some(standing);
+    workspace.pointed = Some(pointed);
+    Ok(())
+}
+
+/// The tree of HEAD, or the empty one before the first commit.
+///
+/// # Errors
+///
+/// git failed.
+pub fn head_tree(workspace: &Workspace, head: &Head) -> Result<Oid> {
+    let Some(commit) = &head.commit else {
+        return Ok(workspace.git.empty_tree()?);
+    };
+    let mut commits = workspace.git.commits(std::slice::from_ref(commit))?;
+    let tree = commits.pop().map(|commit| commit.tree);
+    tree.ok_or_else(|| Error::bug("git printed no commit for HEAD"))
+}
+
+/// Begins a session whose turn 0 is HEAD. Its refs are made with its first turn.
+fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> Result<Ground> {
+    let id = SessionId::begun_at(moment.seconds, moment.random);
+    let commit = write_baseline(workspace, &id, &tree, head, moment)?;
+    Ok(Ground {
+        standing: Standing {
+            id,
+            current: commit,
+            number: Number::turn(0),
+            last: 0,
+        },
+        tree,
+        begun: false,
+    })
+}
+
+/// Begins a session whose turn 0 is the work tree as it is: for work that edio sees begin.
+///
+/// # Errors
+///
+/// Any step failed. Then there is no session.
+pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<Standing> {
+    let id = SessionId::begun_at(moment.seconds, moment.random);
+    let commit = write_baseline(workspace, &id, &scan.tree, &scan.head, moment)?;
+    let name = refnames::name(Shelf::Active, &id, Leaf::Current);
+    let made = RefChange::set(name, None, &commit);
+    workspace.git.change_refs(&[made])?;
+    let standing = Standing {
+        id,
+        current: commit.clone(),
+        number: Number::turn(0),
+        last: 0,
+    };
+    workspace.state.session = Some(standing.clone());
+    workspace.pointed = Some(Pointed {
+        commit,
+        tree: scan.tree.clone(),
+    });
+    remember(workspace, scan)?;
+    Ok(standing)
+}
+
+fn write_baseline(
+    workspace: &Locked,
+    id: &SessionId,
+    tree: &Oid,
+    head: &Head,
+    moment: Moment,
+) -> Result<Oid> {
+    let note = Note {
+        message: "Where the session began".to_owned(),
+        kind: Kind::Baseline,
+        ..note(workspace, id, head)
+    };
+    let parents: Vec<&Oid> = head.commit.iter().collect();
+    let by = signature(moment.seconds);
+    Ok(workspace
+        .git
+        .write_commit(tree, &parents, &by, &note.write())?)
+}
+
+/// Writes a turn and its refs. A number that is taken already is not used again.
+///
+/// # Errors
+///
+/// git failed.
+pub fn write_turn(
+    workspace: &mut Locked,
+    mut ground: Ground,
+    tree: &Oid,
+    mut note: Note,
+    seconds: i64,
+) -> Result<Turn> {
+    loop {
+        let parent = ground.standing.current.clone();
+        note.session = ground.standing.id.clone();
+        note.number = Number::turn(ground.standing.last + 1);
+        let by = signature(seconds);
+        let commit = workspace
+            .git
+            .write_commit(tree, &[&parent], &by, &note.write())?;
+        match claim(workspace, &ground, note.number.turn, &commit) {
+            Ok(()) => {
+                let turn = Turn {
+                    commit,
+                    tree: tree.clone(),
+                    parent: Some(parent),
+                    seconds,
+                    note,
+                };
+                stand_on(workspace, &turn);
+                return Ok(turn);
+            }
+            Err(error) => ground = moved(workspace, &ground).ok_or(error)?,
+        }
+    }
+}
+
+/// Creates the turn's ref, then moves `current`: with refs in files, a kill in between leaves a turn, which is taken up.
+fn claim(
+    workspace: &Locked,
+    ground: &Ground,
+    number: u32,
+    commit: &Oid,
+) -> std::result::Result<(), GitError> {
+    let name = |leaf| refnames::name(Shelf::Active, &ground.standing.id, leaf);
+    let before = ground.begun.then_some(&ground.standing.current);
+    workspace.git.change_refs(&[
+        RefChange::set(name(Leaf::Turn(number)), None, commit),
+        RefChange::set(name(Leaf::Current), before, commit),
+    ])
+}
+
+/// Where the session really stands, if that is not where it was thought to.
+fn moved(workspace: &mut Locked, before: &Ground) -> Option<Ground> {
+    workspace.state.session = None;
+    workspace.pointed = None;
+    let now = ground(workspace).ok()??;
+    (now.standing != before.standing).then_some(now)
+}
+
+fn stand_on(workspace: &mut Locked, turn: &Turn) {
+    workspace.state.session = Some(Standing {
+        id: turn.note.session.clone(),
+        current: turn.commit.clone(),
+        number: turn.number(),
+        last: turn.number().turn,
+    });
+    workspace.pointed = Some(Pointed {
+        commit: turn.commit.clone(),
+        tree: turn.tree.clone(),
+    });
+}
+
+/// `a, b and 3 more`: what a turn without a message is called.
+fn summary(paths: &[&RepoPath]) -> String {
+    const NAMED: usize = 3;
+    let names: Vec<String> = paths
+        .iter()
+        .take(NAMED)
+        .map(|path| one_line(path))
+        .collect();
+    match (names.as_slice(), paths.len()) {
+        ([], _) => "Nothing changed".to_owned(),
+        (names, count) if count > NAMED => {
+            format!("{} and {} more", names.join(", "), count - NAMED)
+        }
+        (names, _) => names.join(", "),
+    }
+}
+
+fn one_line(path: &RepoPath) -> String {
+    let text = path.to_string();
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_names_the_first_paths() {
+        let names = ["a", "b\nc", "d", "e", "f"];
+        let paths = names.map(|name| RepoPath::new(name).unwrap());
+        let summary_of = |count| summary(&paths.iter().take(count).collect::<Vec<_>>());
+        assert_eq!(summary_of(0), "Nothing changed");
+        assert_eq!(summary_of(3), "a, b c, d");
+        assert_eq!(summary_of(5), "a, b c, d and 2 more");
+    }
+}

@@ -1,0 +1,89 @@
+//! What a workspace remembers between two commands. All of it can be found again: losing it costs time, nothing else.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{FileStamp, Oid, RepoPath};
+
+use super::refnames::SessionId;
+use super::turn::Number;
+
+const FILE: &str = "state.json";
+
+/// The memory of a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The session under way, and where it stood after the last command.
+    pub session: Option<Standing>,
+    /// The index that the last scan left behind.
+    pub cache: Option<Cache>,
+    /// The git whose version was found new enough.
+    pub git: Option<String>,
+}
+
+/// Where a session stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The session.
+    pub id: SessionId,
+    /// Where `current` points to.
+    pub current: Oid,
+    /// The number of that snapshot.
+    pub number: Number,
+    /// The highest turn number that was given out.
+    pub last: u32,
+}
+
+/// What the cached index stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cache {
+    /// The very file.
+    pub file: FileStamp,
+    /// The tree that it was last written as.
+    pub tree: Oid,
+    /// The user's index file when the cache was made from it; `None` where there was none.
+    pub users_file: Option<FileStamp>,
+    /// What the user's index said.
+    pub users_digest: String,
+    /// Paths in the cache that the user's index lacks: untracked files.
+    pub extras: Vec<RepoPath>,
+    /// Paths that the user's index has and the cache lacks: a scan would not see them come back where an ignore rule
+    /// matches them.
+    pub dropped: Vec<RepoPath>,
+    /// Submodules.
+    pub submodules: Vec<RepoPath>,
+}
+
+impl State {
+    /// Reads the memory in this folder. One that is missing or can't be read is empty.
+    pub fn load(folder: &Path) -> Self {
+        fs::read(folder.join(FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Writes the memory, all at once.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be written.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        let bytes = serde_json::to_vec(self)
+            .map_err(|error| Error::bug("edio's state can't be written").because(error))?;
+        let mut file = tempfile::Builder::new()
+            .prefix("state-")
+            .tempfile_in(folder)
+            .or_cannot(|| format!("can't write in {}", folder.display()))?;
+        file.write_all(&bytes)
+            .or_cannot(|| format!("can't write in {}", folder.display()))?;
+        file.persist(folder.join(FILE))
+            .or_cannot(|| format!("can't write in {}", folder.display()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! A workspace: one work tree, with the git directory that it belongs to and edio's scratch folder inside that.
+
+use std::fs;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Settings, git_bytes, os_path};
+use crate::process::Trace;
+
+use super::lock::Lock;
+use super::refnames::{self, Leaf, Shelf};
+use super::state::State;
+
+/// Where a person stands, and what is known of the surroundings.
+#[derive(Clone)]
+pub struct Place {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The git directory is not simply the `.git` of a folder above: variables say where it is.
+    pub told_elsewhere: bool,
+    /// The git that `PATH` finds.
+    pub git: Option<PathBuf>,
+    /// Told of each process.
+    pub trace: Option<Trace>,
+    /// Where git's processes stand when the terminal sends a signal.
+    pub group: Group,
+}
+
+/// A workspace, to look at.
+pub struct Workspace {
+    /// How git is asked here.
+    pub git: Git,
+    /// What is set in the git config.
+    pub settings: Settings,
+    /// The name of this work tree among those of the repository: `.` is the main one.
+    pub name: String,
+    /// What is remembered from the last command.
+    pub state: State,
+    /// Where the remembered session stands now. `None` where it has no refs any more, or none is remembered.
+    pub pointed: Option<Pointed>,
+    /// The folder that the person stands in, from the top of the work tree; empty at the top.
+    pub prefix: Vec<u8>,
+}
+
+/// A workspace, to work in: no other edio process does as long as this exists.
+pub struct Locked {
+    workspace: Workspace,
+    _lock: Lock,
+}
+
+impl Deref for Locked {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+}
+
+impl Workspace {
+    /// Finds the workspace of a place.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or git is missing, too old, or refuses.
+    pub fn open(place: &Place) -> Result<Self> {
+        let guess = guess_scratch(place);
+        Self::find(place, guess.as_deref())
+    }
+
+    /// Finds the workspace of a place, and waits until it is free.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Workspace::open`]; also where the git directory can't be written.
+    pub fn open_locked(place: &Place) -> Result<Locked> {
+        // What is found must be found under the lock. The folder of the lock is almost always where it is guessed.
+        let guess = guess_scratch(place);
+        let early = guess.as_deref().map(Lock::in_folder).transpose()?;
+        let mut workspace = Self::find(place, guess.as_deref())?;
+        let lock = match early {
+            Some(lock)
+                if guess
+                    .as_deref()
+                    .is_some_and(|guess| workspace.is_scratch(guess)) =>
+            {
+                lock
+            }
+            early => {
+                drop(early);
+                let folder = workspace.make_scratch()?;
+                let lock = Lock::in_folder(&folder)?;
+                workspace.read_again(&folder)?;
+                lock
+            }
+        };
+        if workspace.state.git.is_none() {
+            workspace.state.git = place.git.as_deref().and_then(identity);
+        }
+        Ok(Locked {
+            workspace,
+            _lock: lock,
+        })
+    }
+
+    fn find(place: &Place, scratch: Option<&Path>) -> Result<Self> {
+        let mut state = scratch.map(State::load).unwrap_or_default();
+        let git_now = place.git.as_deref().and_then(identity);
+        if state.git.is_none() || state.git != git_now {
+            gitengine::check_version(place.trace.as_ref())?;
+            state.git = None;
+        }
+        let guess = state
+            .session
+            .as_ref()
+            .map(|session| refnames::name(Shelf::Active, &session.id, Leaf::Current));
+        let found = gitengine::find(&place.folder, guess.as_deref(), place.trace.as_ref())?;
+        let git = Git {
+            group: place.group,
+            ..found.git
+        };
+        if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
+            state = State {
+                git: state.git,
+                ..State::load(&scratch_of(&git))
+            };
+        }
+        let workspace = Self {
+            name: name_of(&git),
+            prefix: prefix_of(&git, &place.folder)?,
+            git,
+            settings: found.settings,
+            pointed: found.pointed,
+            state,
+        };
+        workspace.refuse_inside_git()?;
+        Ok(workspace)
+    }
+
+    /// A work tree whose git directory the person stands in: with `GIT_DIR` alone git takes any folder for the top.
+    fn refuse_inside_git(&self) -> Result<()> {
+        if self.git.work_tree.starts_with(&self.git.git_dir) {
+            return Err(Error::no_repository(format!(
+                "{} lies in a git directory",
+                self.git.work_tree.display()
+            ))
+            .hint("go to the work tree, or set GIT_WORK_TREE"));
+        }
+        Ok(())
+    }
+
+    /// Looks again at what may have changed before the lock was taken.
+    fn read_again(&mut self, folder: &Path) -> Result<()> {
+        self.state = State {
+            git: self.state.git.take(),
+            ..State::load(folder)
+        };
+        self.pointed = None;
+        if let Some(session) = &self.state.session {
+            let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
+            let found = self.git.ref_commits(&[&name])?;
+            self.pointed = found.into_iter().next().map(|found| Pointed {
+                commit: found.commit.oid,
+                tree: found.commit.tree,
+            });
+        }
+        Ok(())
+    }
+
+    /// edio's scratch folder in the git directory of this work tree.
+    pub fn scratch(&self) -> PathBuf {
+        scratch_of(&self.git)
+    }
+
+    fn is_scratch(&self, folder: &Path) -> bool {
+        same_folder(folder, &self.scratch())
+    }
+
+    /// Makes the scratch folder. Returns its path.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn make_scratch(&self) -> Result<PathBuf> {
+        let folder = self.scratch();
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(error).or_cannot(|| format!("can't write in {}", self.git.git_dir.display()))
+            }
+            _ => Ok(folder),
+        }
+    }
+
+    /// The path in the work tree that a person means by this argument. It need not exist. `None` is the top itself.
+    ///
+    /// Always literal: `*` is a star. Relative to where the person stands; links among the folders above are followed
+    /// where they lead into the work tree by another way.
+    ///
+    /// # Errors
+    ///
+    /// It lies outside, or in a git directory.
+    pub fn path_argument(&self, argument: &Path) -> Result<Option<RepoPath>> {
+        let bytes = git_bytes(argument);
+        let shown = bytes.to_str_lossy().into_owned();
+        if bytes.is_empty() {
+            return Err(Error::usage("an empty path").hint("name a file or a folder"));
+        }
+        let outside = || Error::usage(format!("{shown} lies outside the work tree"));
+        let parts = if argument.is_absolute() {
+            below(&self.git.work_tree, argument).ok_or_else(outside)?
+        } else {
+            [self.prefix.as_slice(), b"/", &bytes].concat()
+        };
+        let mut path: Vec<&[u8]> = Vec::new();
+        for part in parts.split_str("/") {
+            match part {
+                b"" | b"." => {}
+                b".." => {
+                    path.pop().ok_or_else(outside)?;
+                }
+                part => path.push(part),
+            }
+        }
+        if path.is_empty() {
+            return Ok(None);
+        }
+        let path = RepoPath::new(path.join(&b"/"[..]));
+        let in_git = || Error::usage(format!("{shown} lies in a git directory"));
+        path.map(Some).ok_or_else(in_git)
+    }
+}
+
+impl Lock {
+    fn in_folder(folder: &Path) -> Result<Self> {
+        Lock::take(&folder.join("lock"))
+    }
+}
+
+fn scratch_of(git: &Git) -> PathBuf {
+    git.git_dir.join("edio")
+}
+
+/// The name of the work tree: git keeps the linked ones in `worktrees/<name>` of the common directory.
+fn name_of(git: &Git) -> String {
+    let linked = git
+        .git_dir
+        .strip_prefix(git.common_dir.join("worktrees"))
+        .ok();
+    linked.map_or_else(
+        || ".".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+fn prefix_of(git: &Git, folder: &Path) -> Result<Vec<u8>> {
+    let folder =
+        fs::canonicalize(folder).or_cannot(|| format!("can't enter {}", folder.display()))?;
+    // Outside, where GIT_WORK_TREE names another folder, paths count from the top.
+    Ok(folder
+        .strip_prefix(&git.work_tree)
+        .map(git_bytes)
+        .unwrap_or_default())
+}
+
+/// The part of an absolute path below the top. The path may be written through links, and may not exist.
+fn below(top: &Path, path: &Path) -> Option<Vec<u8>> {
+    if let Ok(rest) = path.strip_prefix(top) {
+        return Some(git_bytes(rest));
+    }
+    let exists = path.ancestors().skip(1).find_map(|folder| {
+        let real = fs::canonicalize(folder).ok()?;
+        Some((real, path.strip_prefix(folder).ok()?))
+    });
+    let (real, rest) = exists?;
+    let inside = real.strip_prefix(top).ok()?;
+    Some(git_bytes(&inside.join(rest)))
+}
+
+/// Where the scratch folder probably is: in the `.git` of the nearest folder above that has one.
+///
+/// Only a guess, to know the session and the lock before git is asked; git's answer is what counts.
+fn guess_scratch(place: &Place) -> Option<PathBuf> {
+    if place.told_elsewhere {
+        return None;
+    }
+    let git = place
+        .folder
+        .ancestors()
+        .map(|folder| folder.join(".git"))
+        .find(|git| git.symlink_metadata().is_ok())?;
+    let git_dir = match fs::read(&git) {
+        Ok(file) => {
+            let target = file.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+            git.parent()?.join(os_path(target))
+        }
+        Err(_) => git,
+    };
+    let scratch = git_dir.join("edio");
+    scratch.is_dir().then_some(scratch)
+}
+
+fn same_folder(one: &Path, other: &Path) -> bool {
+    one == other
+        || matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Which very file a program is.
+fn identity(program: &Path) -> Option<String> {
+    let meta = fs::metadata(program).ok()?;
+    let modified = meta.modified().ok()?;
+    Some(format!("{} {} {modified:?}", program.display(), meta.len()))
+}

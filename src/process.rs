@@ -1,0 +1,475 @@
+//! The one place that starts processes.
+//!
+//! Four ways to run a program: to its end with everything it printed ([`Command::run`], or
+//! [`Command::start`] and [`Running::finish`] to do something else meanwhile), with its output read
+//! while it comes ([`Command::read`]), with its input written while it runs ([`Command::feed`]),
+//! and with the terminal handed over ([`Command::hand_over`]).
+//! Input is written by a thread of its own: a program that prints before it has read everything
+//! (`git cat-file --batch`) would otherwise wait for us, and we for it.
+
+#![expect(clippy::disallowed_types, reason = "this is the room of the processes")]
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crate::env;
+
+/// Called with the words of each process when it starts; what it returns is called when the process has ended.
+pub type Trace = Arc<dyn Fn(&[OsString]) -> Box<dyn FnOnce() + Send> + Send + Sync>;
+
+/// A program to start: its words, its environment, its input.
+pub struct Command {
+    words: Vec<OsString>,
+    inner: std::process::Command,
+    input: Vec<u8>,
+    trace: Option<Trace>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(ExitStatus);
+
+impl Status {
+    /// Did it end with exit code 0?
+    pub fn success(self) -> bool {
+        self.0.success()
+    }
+
+    /// The exit code, if it was not ended by a signal.
+    pub fn code(self) -> Option<i32> {
+        self.0.code()
+    }
+
+    /// The signal that ended it.
+    #[cfg(unix)]
+    pub fn signal(self) -> Option<i32> {
+        use std::os::unix::process::ExitStatusExt;
+        self.0.signal()
+    }
+
+    /// The signal that ended it: there are none here.
+    #[cfg(not(unix))]
+    pub fn signal(self) -> Option<i32> {
+        None
+    }
+
+    /// The exit code as a shell reports it: 128 + n after signal n.
+    pub fn shell_code(self) -> u8 {
+        let code = self
+            .code()
+            .unwrap_or_else(|| 128 + self.signal().unwrap_or(0));
+        u8::try_from(code & 0xff).unwrap_or(u8::MAX)
+    }
+}
+
+/// A process that has ended, with everything it printed.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub status: Status,
+    /// What it wrote to its standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to its standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Command {
+    /// A program, found in `PATH` unless it is a path.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            words: vec![program.as_ref().to_owned()],
+            inner: std::process::Command::new(program),
+            input: Vec::new(),
+            trace: None,
+        }
+    }
+
+    /// Adds one word.
+    #[must_use]
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.words.push(word.as_ref().to_owned());
+        self.inner.arg(word);
+        self
+    }
+
+    /// Adds several words.
+    #[must_use]
+    pub fn args<W: AsRef<OsStr>>(self, words: impl IntoIterator<Item = W>) -> Self {
+        words.into_iter().fold(self, Command::arg)
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.inner.env(name, value);
+        self
+    }
+
+    /// Removes an environment variable.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.inner.env_remove(name);
+        self
+    }
+
+    /// Has the program speak English while it keeps its encoding.
+    ///
+    /// `LC_ALL=C` would be simpler, and wrong: a filter started by git would see another encoding, and give other
+    /// bytes, than under the user's own `git add`. So `LC_ALL` is moved to the two categories that it must still rule.
+    #[must_use]
+    pub fn in_english(self) -> Self {
+        let command = self.without_env("LANGUAGE").env("LC_MESSAGES", "C");
+        match env::lc_all() {
+            Some(locale) => command
+                .without_env("LC_ALL")
+                .env("LANG", &locale)
+                .env("LC_CTYPE", &locale),
+            None => command,
+        }
+    }
+
+    /// Starts the program in this folder.
+    #[must_use]
+    pub fn dir(mut self, folder: &Path) -> Self {
+        self.inner.current_dir(folder);
+        self
+    }
+
+    /// Gives the program these bytes as its standard input. Without, it is empty.
+    #[must_use]
+    pub fn input(mut self, bytes: Vec<u8>) -> Self {
+        self.input = bytes;
+        self
+    }
+
+    /// Starts the program in a process group of its own, so that a Ctrl-C at the terminal does not reach it.
+    #[must_use]
+    pub fn in_own_group(mut self) -> Self {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut self.inner, 0);
+        self
+    }
+
+    /// Reports the process to a trace.
+    #[must_use]
+    pub fn trace(mut self, trace: Option<&Trace>) -> Self {
+        self.trace = trace.cloned();
+        self
+    }
+
+    /// The words, the program first.
+    pub fn words(&self) -> &[OsString] {
+        &self.words
+    }
+
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or its pipes broke. A non-zero exit is not an error here.
+    pub fn run(self) -> io::Result<Finished> {
+        self.start()?.finish()
+    }
+
+    /// Starts the program; what it prints is gathered meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn start(self) -> io::Result<Running> {
+        let mut reading = self.read()?;
+        let stdout = reading.stdout.take();
+        Ok(Running {
+            stdout: stdout.map(gather),
+            reading,
+        })
+    }
+
+    /// Starts the program, to read its output while it comes.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn read(mut self) -> io::Result<Reading> {
+        let stdin = if self.input.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        };
+        let mut child = self
+            .inner
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let input = std::mem::take(&mut self.input);
+        Ok(Reading {
+            ended: self.trace.as_ref().map(|trace| trace(&self.words)),
+            input: child.stdin.take().map(|mut pipe| {
+                thread::spawn(move || match pipe.write_all(&input) {
+                    // It did not want to read more; its exit code says whether that was right.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    other => other,
+                })
+            }),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take().map(gather),
+            child,
+        })
+    }
+
+    /// Starts the program, to write its input while it runs. What it prints goes where our own output goes.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn feed(mut self) -> io::Result<Feeding> {
+        let child = self
+            .inner
+            .stdin(Stdio::piped())
+            .stdout(Stdio::inherit())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        Ok(Feeding {
+            ended: self.trace.as_ref().map(|trace| trace(&self.words)),
+            child,
+        })
+    }
+
+    /// Runs the program with the terminal, and all three streams, handed over to it.
+    ///
+    /// It stays in edio's process group, so the terminal's own signals (Ctrl-C, Ctrl-Z, a changed size, a hang-up) reach
+    /// it without help, and edio outlives them. A signal that some process sends to edio is handed on to it. One that
+    /// edio was started to ignore (`nohup`) stays ignored for both.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn hand_over(mut self) -> io::Result<Status> {
+        let signals = signals::Caught::new()?;
+        let mut child = self.inner.spawn()?;
+        let ended = self.trace.as_ref().map(|trace| trace(&self.words));
+        signals.hand_on_until_the_end(&child)?;
+        let status = child.wait().map(Status);
+        if let Some(ended) = ended {
+            ended();
+        }
+        status
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    //! The signals that are handed on to a program that has the terminal.
+
+    use std::fs;
+    use std::io;
+    use std::process::Child;
+    use std::thread;
+
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    use signal_hook::iterator::SignalsInfo;
+    use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+
+    const HANDED_ON: [(i32, Signal); 6] = [
+        (SIGINT, Signal::INT),
+        (SIGTERM, Signal::TERM),
+        (SIGHUP, Signal::HUP),
+        (SIGQUIT, Signal::QUIT),
+        (SIGUSR1, Signal::USR1),
+        (SIGUSR2, Signal::USR2),
+    ];
+
+    /// The signals, caught from now on: they don't end edio any more.
+    pub struct Caught(SignalsInfo<WithOrigin>);
+
+    impl Caught {
+        /// Catches them. A handler, unlike an ignored signal, is not inherited by the program.
+        pub fn new() -> io::Result<Self> {
+            let ignored = ignored();
+            let wanted = HANDED_ON.iter().map(|(number, _)| *number);
+            SignalsInfo::new(wanted.filter(|number| ignored & (1 << (number - 1)) == 0)).map(Self)
+        }
+
+        /// Hands on what other processes send, until the program has ended.
+        pub fn hand_on_until_the_end(mut self, child: &Child) -> io::Result<()> {
+            let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
+                return Ok(());
+            };
+            let handle = self.0.handle();
+            let relay = thread::spawn(move || {
+                for caught in self.0.forever() {
+                    let known = HANDED_ON
+                        .iter()
+                        .find(|(number, _)| *number == caught.signal);
+                    // Without a sender it comes from the terminal, and the program has it already.
+                    if let (Some((_, signal)), Some(_)) = (known, &caught.process) {
+                        let _ = kill_process(pid, *signal);
+                    }
+                }
+            });
+            // The program is not reaped yet: until the relay has stopped, its number can't be another's.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            handle.close();
+            let _ = relay.join();
+            ended.map(drop).map_err(io::Error::from)
+        }
+    }
+
+    /// The signals that edio was started to ignore, one bit each. Where the system does not tell, none.
+    fn ignored() -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .unwrap_or(0)
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    use std::io;
+    use std::process::Child;
+
+    /// There are no signals to hand on here.
+    pub struct Caught;
+
+    impl Caught {
+        pub fn new() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub fn hand_on_until_the_end(self, _: &Child) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
+
+type Gathering = JoinHandle<io::Result<Vec<u8>>>;
+
+fn gather(mut stream: impl Read + Send + 'static) -> Gathering {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    })
+}
+
+fn join<T>(handle: JoinHandle<io::Result<T>>) -> io::Result<T> {
+    let joined = handle.join();
+    joined.unwrap_or_else(|_| Err(io::Error::other("a pipe's thread panicked")))
+}
+
+/// A process under way, whose output is gathered.
+pub struct Running {
+    reading: Reading,
+    stdout: Option<Gathering>,
+}
+
+impl Running {
+    /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// A pipe broke.
+    pub fn finish(mut self) -> io::Result<Finished> {
+        let stdout = self.stdout.take().map_or(Ok(Vec::new()), join)?;
+        let (status, stderr) = self.reading.close()?;
+        Ok(Finished {
+            status,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+/// A process under way, whose output is read while it comes. Dropped early, it is killed.
+pub struct Reading {
+    child: Child,
+    stdout: Option<ChildStdout>,
+    stderr: Option<Gathering>,
+    input: Option<JoinHandle<io::Result<()>>>,
+    ended: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stdout
+            .as_mut()
+            .map_or(Ok(0), |stdout| stdout.read(buffer))
+    }
+}
+
+impl Reading {
+    /// Waits for the end. Returns how it ended, and what it wrote to its standard error.
+    ///
+    /// # Errors
+    ///
+    /// A pipe broke.
+    pub fn close(mut self) -> io::Result<(Status, Vec<u8>)> {
+        self.stdout = None;
+        let stderr = self.stderr.take().map_or(Ok(Vec::new()), join)?;
+        self.input.take().map_or(Ok(()), join)?;
+        let status = self.child.wait().map(Status)?;
+        if let Some(ended) = self.ended.take() {
+            ended();
+        }
+        Ok((status, stderr))
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        // After `close` the process is gone, and this fails as it should.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A process under way, whose input is written while it runs. Dropped, it is waited for.
+pub struct Feeding {
+    child: Child,
+    ended: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Feeding {
+    /// Ends its input, and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell how it ended.
+    pub fn close(mut self) -> io::Result<Status> {
+        let status = self.child.wait().map(Status)?;
+        if let Some(ended) = self.ended.take() {
+            ended();
+        }
+        Ok(status)
+    }
+
+    fn input(&mut self) -> io::Result<&mut ChildStdin> {
+        let input = self.child.stdin.as_mut();
+        input.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Write for Feeding {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.input()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.input()?.flush()
+    }
+}
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        // This closes its input first.
+        let _ = self.child.wait();
+    }
+}
