@@ -151,7 +151,7 @@ pub struct Ask {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pathspecs {
     Literal,
-    Users,
+    Untold,
 }
 
 impl Ask {
@@ -182,7 +182,13 @@ impl Ask {
     pub fn on_the_users_refs(mut self) -> Self {
         self.settings
             .retain(|setting| setting.to_string_lossy().starts_with("core.fsync"));
-        self.pathspecs = Pathspecs::Users;
+        self.without_pathspec_rules()
+    }
+
+    /// Does not tell git to take paths literally: for commands that refuse to be told.
+    #[must_use]
+    pub fn without_pathspec_rules(mut self) -> Self {
+        self.pathspecs = Pathspecs::Untold;
         self
     }
 

@@ -26,7 +26,7 @@ impl IgnoreQuestion {
             Some(0 | 1) => Ok(finished
                 .stdout
                 .split_str("\0")
-                .filter_map(RepoPath::new)
+                .filter_map(|path| RepoPath::new(path.strip_prefix(b"./")?))
                 .collect()),
             _ => Err(GitError::Exit {
                 command: "git check-ignore".to_owned(),
@@ -63,9 +63,11 @@ impl Git {
         if paths.is_empty() {
             return Ok(IgnoreQuestion(None));
         }
+        // This command knows no literal pathspecs, and dies of a name like `:!x`, but not where a `./` stands before it.
         let ask = ask
+            .without_pathspec_rules()
             .args(["--no-index", "-z", "--stdin"])
-            .nul_input(paths.iter().map(RepoPath::as_bytes));
+            .nul_input(paths.iter().map(|path| [b"./", path.as_bytes()].concat()));
         Ok(IgnoreQuestion(Some(ask.start()?)))
     }
 }

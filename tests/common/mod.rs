@@ -1,0 +1,368 @@
+//! A repository for one test, and the binary run in it.
+//!
+//! Every process gets a cleared environment: no configuration of the person who runs the tests, fixed dates, a home of
+//! its own. What is not `#[must_use]`d here is either asserted or shown.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The time at which every test happens.
+pub const NOW: i64 = 1_800_000_000;
+
+/// The binary under test.
+pub fn edio_binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_edio"))
+}
+
+/// A folder for one test, with a repository in it.
+pub struct Repo {
+    /// The folder: home, config and repository lie in it. Removed at the end.
+    scratch: TempDir,
+    /// The top of the work tree.
+    pub top: PathBuf,
+}
+
+impl Repo {
+    /// A repository without a commit, on the branch `main`.
+    pub fn unborn() -> Self {
+        let scratch = tempfile::Builder::new().prefix("edio-test-").tempdir().unwrap();
+        let real = scratch.path().canonicalize().unwrap();
+        let top = real.join("repo");
+        fs::create_dir_all(real.join("home")).unwrap();
+        fs::create_dir(&top).unwrap();
+        fs::write(
+            real.join("gitconfig"),
+            "[user]\n\tname = A Person\n\temail = person@example.com\n[init]\n\tdefaultBranch = main\n\
+             [advice]\n\tdetachedHead = false\n[protocol \"file\"]\n\tallow = always\n",
+        )
+        .unwrap();
+        let repo = Self { scratch, top };
+        repo.git(["init", "-q"]);
+        repo
+    }
+
+    /// A repository with these files in one commit.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let repo = Self::unborn();
+        for (path, content) in files {
+            repo.write(path, content);
+        }
+        repo.commit("base");
+        repo
+    }
+
+    /// The folder around the repository, for what must lie outside it.
+    pub fn outside(&self) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap()
+    }
+
+    /// The same surroundings, with another folder as its top: a linked work tree, a nested repository.
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.top.join(path)
+    }
+
+    /// Writes a file, and the folders that it needs.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// Reads a file as text.
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        let path = self.path(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Is there something at this path, be it a dangling link?
+    pub fn has(&self, path: impl AsRef<Path>) -> bool {
+        self.path(path).symlink_metadata().is_ok()
+    }
+
+    /// Removes a file or a folder.
+    pub fn remove(&self, path: impl AsRef<Path>) {
+        let path = self.path(path);
+        match path.symlink_metadata().unwrap().is_dir() {
+            true => fs::remove_dir_all(path).unwrap(),
+            false => fs::remove_file(path).unwrap(),
+        }
+    }
+
+    /// Makes a symbolic link.
+    pub fn link(&self, path: impl AsRef<Path>, target: &str) {
+        std::os::unix::fs::symlink(target, self.path(path)).unwrap();
+    }
+
+    /// Sets the permission bits of a path.
+    pub fn chmod(&self, path: impl AsRef<Path>, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(self.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Commits the whole work tree with the user's own git.
+    pub fn commit(&self, message: &str) {
+        self.git(["add", "-A"]);
+        self.git(["commit", "-q", "-m", message]);
+    }
+
+    /// Runs git at the top, which must succeed. Returns what it printed, without the last line break.
+    pub fn git<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> String {
+        self.git_in(&self.top, words)
+    }
+
+    /// Runs git in another folder.
+    pub fn git_in<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> String {
+        let output = self.run_in(folder, "git", words);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "git failed: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        text.strip_suffix('\n').unwrap_or(&text).to_owned()
+    }
+
+    /// Asks git something that may have "no" for an answer.
+    pub fn git_says<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> bool {
+        self.run_in(&self.top, "git", words).status.success()
+    }
+
+    fn run_in<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        program: &str,
+        words: impl IntoIterator<Item = W>,
+    ) -> Output {
+        let mut command = Command::new(program);
+        self.surround(&mut command);
+        command.current_dir(folder).args(words);
+        command.stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Gives a process the surroundings of this test and no others.
+    pub fn surround(&self, command: &mut Command) {
+        let around = self.scratch.path();
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", around.join("home"))
+            .env("TMPDIR", around)
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            .env("COLUMNS", "100")
+            .env("GIT_CONFIG_GLOBAL", around.join("gitconfig"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CEILING_DIRECTORIES", around)
+            .env("GIT_AUTHOR_DATE", format!("@{NOW} +0000"))
+            .env("GIT_COMMITTER_DATE", format!("@{NOW} +0000"))
+            .env("EDIO_NOW", NOW.to_string());
+    }
+
+    /// edio at the top, ready to be given more before it is run.
+    pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
+        let mut command = Command::new(edio_binary());
+        self.surround(&mut command);
+        command.current_dir(&self.top).args(words).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs edio at the top.
+    pub fn edio<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Ran {
+        self.ran(&mut self.command(words))
+    }
+
+    /// Runs edio in another folder.
+    pub fn edio_in<W: AsRef<OsStr>>(
+        &self,
+        folder: impl AsRef<Path>,
+        words: impl IntoIterator<Item = W>,
+    ) -> Ran {
+        let mut command = self.command(words);
+        command.current_dir(self.path(folder));
+        self.ran(&mut command)
+    }
+
+    /// Runs a command to its end.
+    pub fn ran(&self, command: &mut Command) -> Ran {
+        let output = command.output().unwrap();
+        Ran {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+            around: self.outside().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// The name of turn N's ref, in whatever session is under way here.
+    pub fn turn_ref(&self, number: u32) -> String {
+        let refs = self.git(["for-each-ref", "--format=%(refname)", "refs/edio/active"]);
+        let found = refs.lines().find(|name| name.ends_with(&format!("/{number}")));
+        found.unwrap_or_else(|| panic!("no turn {number} in:\n{refs}")).to_owned()
+    }
+
+    /// How many turns there are.
+    pub fn turns(&self) -> usize {
+        let refs = self.git(["for-each-ref", "--format=%(refname)", "refs/edio/active"]);
+        let is_turn = |name: &&str| name.rsplit('/').next().unwrap().parse::<u32>().is_ok();
+        refs.lines().filter(is_turn).count()
+    }
+
+    /// What a turn has at a path; `None` where it has nothing.
+    pub fn in_turn(&self, number: u32, path: &str) -> Option<String> {
+        let name = format!("{}:{path}", self.turn_ref(number));
+        self.git_says(["cat-file", "-e", &name])
+            .then(|| self.git_raw(["cat-file", "blob", &name]))
+    }
+
+    /// Runs git, and returns what it printed to the last byte.
+    pub fn git_raw<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> String {
+        let output = self.run_in(&self.top, "git", words);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Every file and link outside the git directories: kind, executable bit, content.
+    pub fn manifest(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        list(&self.top, &self.top, &mut found);
+        found.sort();
+        found
+    }
+
+    /// What of git a snapshot must leave as it is (P1): the index to the last byte and its time, HEAD, all refs but
+    /// edio's, reflogs, stash, config, and what `git status` says.
+    pub fn git_state(&self) -> Vec<String> {
+        let git_dir = self.path(".git");
+        let mut state = Vec::new();
+        for name in ["index", "HEAD", "config", "info/exclude", "logs/HEAD", "logs/refs/stash"] {
+            let content = fs::read(git_dir.join(name)).unwrap_or_default();
+            state.push(format!("{name} {:?}", String::from_utf8_lossy(&content)));
+        }
+        if let Ok(meta) = fs::metadata(git_dir.join("index")) {
+            state.push(format!("index {:?}", meta.modified().unwrap()));
+        }
+        let refs = self.git(["for-each-ref"]);
+        state.extend(refs.lines().filter(|line| !line.contains("refs/edio/")).map(str::to_owned));
+        state.push(self.git(["--no-optional-locks", "status", "--porcelain=v2", "--branch"]));
+        state
+    }
+
+    /// Is this content reachable from a ref (P4)?
+    pub fn is_kept(&self, content: &str) -> bool {
+        let file = self.outside().join("content");
+        fs::write(&file, content).unwrap();
+        let oid = self.git(["hash-object", "--no-filters", file.to_str().unwrap()]);
+        self.git(["rev-list", "--objects", "--all"]).contains(&oid)
+    }
+
+    /// Is the repository sound (P10)?
+    pub fn fsck(&self) {
+        self.git(["fsck", "--strict", "--no-progress"]);
+        for line in self.git(["for-each-ref", "--format=%(objecttype)", "refs/edio"]).lines() {
+            assert_eq!(line, "commit");
+        }
+    }
+}
+
+fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {
+    use std::os::unix::fs::PermissionsExt;
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let path = entry.path();
+        if entry.file_name() == ".git" {
+            continue;
+        }
+        let meta = path.symlink_metadata().unwrap();
+        let name = path.strip_prefix(top).unwrap();
+        if meta.is_symlink() {
+            found.push(format!("link {name:?} -> {:?}", fs::read_link(&path).unwrap()));
+        } else if meta.is_dir() {
+            list(top, &path, found);
+        } else if meta.is_file() {
+            let mode = if meta.permissions().mode() & 0o100 == 0 { "file" } else { "run" };
+            found.push(format!("{mode} {name:?} {:?}", fs::read(&path).unwrap()));
+        } else {
+            found.push(format!("special {name:?}"));
+        }
+    }
+}
+
+/// What a run of edio came to.
+#[must_use = "assert how it ended, or show it"]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    /// The exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    around: String,
+}
+
+impl Ran {
+    /// It must have succeeded.
+    #[track_caller]
+    pub fn ok(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{self}");
+        self
+    }
+
+    /// It must have ended with this exit code, and said why on stderr.
+    #[track_caller]
+    pub fn fails(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        assert!(!self.stderr.is_empty(), "it failed without a word");
+        assert!(!self.stderr.contains("panicked"), "{self}");
+        self
+    }
+
+    /// Each line of stdout, as JSON.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        let lines = self.stdout.lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// Everything that it came to, with what differs from run to run replaced: ids, sessions, folders.
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code.map_or("a signal".to_owned(), |code| code.to_string());
+        let text = format!(
+            "{}[stdout ends]\n{}[stderr ends]\nexit code {code}\n",
+            self.stdout, self.stderr
+        );
+        f.write_str(&without_ids(&text.replace(&self.around, "[AROUND]")))
+    }
+}
+
+/// Replaces object ids (10 hex digits or more) and session ids.
+fn without_ids(text: &str) -> String {
+    let mut shown = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(std::iter::once('\0')) {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        if word.starts_with("sess_") {
+            shown.push_str("[SESSION]");
+        } else if word.len() >= 7 && word.bytes().all(hex) && word.bytes().any(|b| b.is_ascii_digit()) {
+            shown.push_str("[ID]");
+        } else {
+            shown.push_str(&word);
+        }
+        word.clear();
+        if c != '\0' {
+            shown.push(c);
+        }
+    }
+    shown
+}

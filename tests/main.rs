@@ -1,0 +1,16 @@
+//! The tests: the real binary on real repositories, each in a folder and surroundings of its own.
+//!
+//! One crate, so that it links once. Each file here is about one verb, or one promise.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests start processes, and end at once where something is not as it must be"
+)]
+
+mod common;
+
+mod snapshot;
