@@ -147,10 +147,24 @@ impl Command {
     }
 
     /// Starts the program in a process group of its own, so that a Ctrl-C at the terminal does not reach it.
+    #[cfg(unix)]
     #[must_use]
     pub fn in_own_group(mut self) -> Self {
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut self.inner, 0);
+        self
+    }
+
+    /// There are no process groups here.
+    #[cfg(not(unix))]
+    #[must_use]
+    pub fn in_own_group(self) -> Self {
+        self
+    }
+
+    /// Shows these words in a trace instead of the real ones.
+    #[must_use]
+    pub fn shown_as(mut self, words: Vec<OsString>) -> Self {
+        self.words = words;
         self
     }
 
@@ -159,11 +173,6 @@ impl Command {
     pub fn trace(mut self, trace: Option<&Trace>) -> Self {
         self.trace = trace.cloned();
         self
-    }
-
-    /// The words, the program first.
-    pub fn words(&self) -> &[OsString] {
-        &self.words
     }
 
     /// Runs the program to its end.

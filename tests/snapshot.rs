@@ -4,7 +4,12 @@ use crate::common::Repo;
 
 #[test]
 fn p1_a_snapshot_leaves_everything_of_gits_as_it_was() {
-    let repo = Repo::with(&[("a", "one\n"), ("b", "two\n"), ("c", "three\n"), ("d", "four\n")]);
+    let repo = Repo::with(&[
+        ("a", "one\n"),
+        ("b", "two\n"),
+        ("c", "three\n"),
+        ("d", "four\n"),
+    ]);
     repo.git(["tag", "v1"]);
     repo.write("a", "stashed\n");
     repo.git(["stash", "-q"]);

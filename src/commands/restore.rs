@@ -75,7 +75,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         show_plan(context, &wish, &plan)?;
         return Ok(0);
     }
-    let restored = restore(&mut workspace, &wish, moment())?;
+    let restored = restore(&mut workspace, session, &wish, moment())?;
     report(context, &workspace, &wish, &restored, before)?;
     Ok(0)
 }

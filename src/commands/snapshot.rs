@@ -94,5 +94,11 @@ fn report(context: &mut Context, taken: &Taken) -> Result<()> {
             .told("nothing changed since HEAD: no turn was taken"),
     }
     name_skipped(&mut context.term, &taken.skipped, &taken.warnings);
+    for path in &taken.swept {
+        let path = text::path(path.as_bytes());
+        context.term.warn(format!(
+            "a restore was interrupted: it left {path}, which is saved and removed"
+        ));
+    }
     Ok(())
 }

@@ -274,7 +274,11 @@ impl Ask {
     }
 
     fn built(self) -> (Command, String) {
-        let text = as_typed(&self.words);
+        let shown: Vec<OsString> = [OsString::from("git")]
+            .into_iter()
+            .chain(self.words.clone())
+            .collect();
+        let text = as_typed(&shown);
         let mut command = self.command;
         for setting in self.settings {
             command = command.arg("-c").arg(setting);
@@ -284,6 +288,7 @@ impl Ask {
         }
         let command = command
             .args(self.words)
+            .shown_as(shown)
             .input(self.input)
             .trace(self.trace.as_ref());
         (command, text)
@@ -293,7 +298,7 @@ impl Ask {
 /// The command as one would type it, without the settings that all have in common.
 fn as_typed(words: &[OsString]) -> String {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    format!("git {}", words.join(" "))
+    words.join(" ")
 }
 
 /// A question under way.

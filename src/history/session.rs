@@ -232,6 +232,14 @@ impl Session {
         own.map(|turn| turn.number().turn).fold(turns, u32::max)
     }
 
+    /// Knows a turn that was just taken.
+    pub fn grow(&mut self, turn: &Turn) {
+        self.refs
+            .push((Leaf::Turn(turn.number().turn), turn.commit.clone()));
+        self.turns.insert(turn.number().turn, turn.clone());
+        self.current = Some(turn.clone());
+    }
+
     /// Where the session stands, in short.
     ///
     /// # Errors
@@ -323,11 +331,5 @@ impl Session {
             Leaf::Ops => self.ops = Some(commit),
             Leaf::Side => self.side = Some(commit.oid),
         }
-    }
-
-    /// Where a ref of this session points to.
-    pub fn points_to(&self, leaf: Leaf) -> Option<&Oid> {
-        let found = self.refs.iter().find(|(other, _)| *other == leaf);
-        found.map(|(_, oid)| oid)
     }
 }

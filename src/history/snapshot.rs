@@ -5,6 +5,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::restore;
 use super::scan::{Scan, scan};
 use super::session::Session;
 use super::skipped::{self, Skipped};
@@ -54,6 +55,8 @@ pub struct Taken {
     pub skipped: Vec<Skipped>,
     /// What git warned of.
     pub warnings: Vec<String>,
+    /// What a killed restore had left in the work tree: saved in the side commit, and removed.
+    pub swept: Vec<RepoPath>,
 }
 
 /// Where a session stands: what its next snapshot grows from.
@@ -98,14 +101,17 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         Some(write_scan(workspace, ground, &scan, request)?)
     };
     let (skipped, warnings) = (scan.skipped.clone(), scan.warnings.clone());
+    let leftovers = scan.leftovers.clone();
     if turn.is_some() || ground.is_some() {
         remember(workspace, scan)?;
+        restore::sweep(workspace, &leftovers, request.moment.seconds)?;
     }
     Ok(Taken {
         turn,
         standing: workspace.state.session.clone(),
         skipped,
         warnings,
+        swept: leftovers,
     })
 }
 

@@ -30,7 +30,10 @@ pub struct Repo {
 impl Repo {
     /// A repository without a commit, on the branch `main`.
     pub fn unborn() -> Self {
-        let scratch = tempfile::Builder::new().prefix("edio-test-").tempdir().unwrap();
+        let scratch = tempfile::Builder::new()
+            .prefix("edio-test-")
+            .tempdir()
+            .unwrap();
         let real = scratch.path().canonicalize().unwrap();
         let top = real.join("repo");
         fs::create_dir_all(real.join("home")).unwrap();
@@ -171,7 +174,10 @@ impl Repo {
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
         let mut command = Command::new(edio_binary());
         self.surround(&mut command);
-        command.current_dir(&self.top).args(words).stdin(Stdio::null());
+        command
+            .current_dir(&self.top)
+            .args(words)
+            .stdin(Stdio::null());
         command
     }
 
@@ -205,8 +211,12 @@ impl Repo {
     /// The name of turn N's ref, in whatever session is under way here.
     pub fn turn_ref(&self, number: u32) -> String {
         let refs = self.git(["for-each-ref", "--format=%(refname)", "refs/edio/active"]);
-        let found = refs.lines().find(|name| name.ends_with(&format!("/{number}")));
-        found.unwrap_or_else(|| panic!("no turn {number} in:\n{refs}")).to_owned()
+        let found = refs
+            .lines()
+            .find(|name| name.ends_with(&format!("/{number}")));
+        found
+            .unwrap_or_else(|| panic!("no turn {number} in:\n{refs}"))
+            .to_owned()
     }
 
     /// How many turns there are.
@@ -243,7 +253,14 @@ impl Repo {
     pub fn git_state(&self) -> Vec<String> {
         let git_dir = self.path(".git");
         let mut state = Vec::new();
-        for name in ["index", "HEAD", "config", "info/exclude", "logs/HEAD", "logs/refs/stash"] {
+        for name in [
+            "index",
+            "HEAD",
+            "config",
+            "info/exclude",
+            "logs/HEAD",
+            "logs/refs/stash",
+        ] {
             let content = fs::read(git_dir.join(name)).unwrap_or_default();
             state.push(format!("{name} {:?}", String::from_utf8_lossy(&content)));
         }
@@ -251,8 +268,17 @@ impl Repo {
             state.push(format!("index {:?}", meta.modified().unwrap()));
         }
         let refs = self.git(["for-each-ref"]);
-        state.extend(refs.lines().filter(|line| !line.contains("refs/edio/")).map(str::to_owned));
-        state.push(self.git(["--no-optional-locks", "status", "--porcelain=v2", "--branch"]));
+        state.extend(
+            refs.lines()
+                .filter(|line| !line.contains("refs/edio/"))
+                .map(str::to_owned),
+        );
+        state.push(self.git([
+            "--no-optional-locks",
+            "status",
+            "--porcelain=v2",
+            "--branch",
+        ]));
         state
     }
 
@@ -267,7 +293,10 @@ impl Repo {
     /// Is the repository sound (P10)?
     pub fn fsck(&self) {
         self.git(["fsck", "--strict", "--no-progress"]);
-        for line in self.git(["for-each-ref", "--format=%(objecttype)", "refs/edio"]).lines() {
+        for line in self
+            .git(["for-each-ref", "--format=%(objecttype)", "refs/edio"])
+            .lines()
+        {
             assert_eq!(line, "commit");
         }
     }
@@ -284,11 +313,18 @@ fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {
         let meta = path.symlink_metadata().unwrap();
         let name = path.strip_prefix(top).unwrap();
         if meta.is_symlink() {
-            found.push(format!("link {name:?} -> {:?}", fs::read_link(&path).unwrap()));
+            found.push(format!(
+                "link {name:?} -> {:?}",
+                fs::read_link(&path).unwrap()
+            ));
         } else if meta.is_dir() {
             list(top, &path, found);
         } else if meta.is_file() {
-            let mode = if meta.permissions().mode() & 0o100 == 0 { "file" } else { "run" };
+            let mode = if meta.permissions().mode() & 0o100 == 0 {
+                "file"
+            } else {
+                "run"
+            };
             found.push(format!("{mode} {name:?} {:?}", fs::read(&path).unwrap()));
         } else {
             found.push(format!("special {name:?}"));
@@ -326,14 +362,18 @@ impl Ran {
     /// Each line of stdout, as JSON.
     pub fn json(&self) -> Vec<serde_json::Value> {
         let lines = self.stdout.lines();
-        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
 /// Everything that it came to, with what differs from run to run replaced: ids, sessions, folders.
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = self.code.map_or("a signal".to_owned(), |code| code.to_string());
+        let code = self
+            .code
+            .map_or("a signal".to_owned(), |code| code.to_string());
         let text = format!(
             "{}[stdout ends]\n{}[stderr ends]\nexit code {code}\n",
             self.stdout, self.stderr
@@ -354,7 +394,10 @@ fn without_ids(text: &str) -> String {
         let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         if word.starts_with("sess_") {
             shown.push_str("[SESSION]");
-        } else if word.len() >= 7 && word.bytes().all(hex) && word.bytes().any(|b| b.is_ascii_digit()) {
+        } else if word.len() >= 7
+            && word.bytes().all(hex)
+            && word.bytes().any(|b| b.is_ascii_digit())
+        {
             shown.push_str("[ID]");
         } else {
             shown.push_str(&word);

@@ -19,7 +19,6 @@ use crate::gitengine::{
 
 use self::apply::{Applied, Stranger, apply};
 use self::disk::Disk;
-pub use self::disk::TEMPORARY;
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, candidates};
 use super::ops::{self, Deed, Operation};
@@ -28,7 +27,6 @@ use super::refnames::{self, Leaf, Shelf};
 use super::scan::{Scan, cached_index, scan};
 use super::session::Session;
 use super::side::{self, Part, Saved};
-use super::skipped::Skipped;
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Note, Turn, Work};
 use super::workspace::{Locked, Workspace};
@@ -69,17 +67,22 @@ pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
     make_plan(workspace, &scan, wish)
 }
 
-/// Brings the work tree to a turn.
+/// Brings the work tree to a turn. `session` is the one that the turn was found in.
 ///
 /// # Errors
 ///
 /// Refused, with nothing changed; or stopped midway, which the next command will find.
-pub fn restore(workspace: &mut Locked, wish: &Wish, moment: Moment) -> Result<Restored> {
+pub fn restore(
+    workspace: &mut Locked,
+    session: Session,
+    wish: &Wish,
+    moment: Moment,
+) -> Result<Restored> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
     let plan = make_plan(workspace, &scan, wish)?;
     let safety = save_unsaved(workspace, scan, wish, moment)?;
-    let mut session = Session::active_or_error(workspace)?;
+    let mut session = own_session(workspace, session, safety.as_ref())?;
     let saved = save_ignored(workspace, &mut session, &plan, moment)?;
     let tree = match wish.paths.is_empty() {
         true => wish.target.tree.clone(),
@@ -299,6 +302,26 @@ fn save_unsaved(
     Ok(snapshot::record(workspace, scan, &request)?.turn)
 }
 
+/// The session that this workspace works in: the one that was read already, unless the turn is from another.
+fn own_session(workspace: &Locked, read: Session, safety: Option<&Turn>) -> Result<Session> {
+    let standing = workspace.state.session.as_ref();
+    let is_own = standing.is_some_and(|standing| standing.id == read.id);
+    if !is_own || read.shelf != Shelf::Active {
+        return Session::active_or_error(workspace);
+    }
+    let mut session = read;
+    if let Some(turn) = safety {
+        session.grow(turn);
+    }
+    // Taking up a turn that a killed process left moves `current`, too.
+    let moved =
+        standing.map(|standing| &standing.current) != session.current.as_ref().map(|t| &t.commit);
+    match moved {
+        true => Session::active_or_error(workspace),
+        false => Ok(session),
+    }
+}
+
 #[derive(Default)]
 struct SavedIgnored {
     side: Option<Oid>,
@@ -481,18 +504,14 @@ fn stopped_hints(error: Error, wish: &Wish, from: &Turn) -> Error {
 /// # Errors
 ///
 /// git or the system refuses.
-pub fn sweep(
-    workspace: &Locked,
-    session: &mut Session,
-    leftovers: &[RepoPath],
-    seconds: i64,
-) -> Result<()> {
+pub fn sweep(workspace: &Locked, leftovers: &[RepoPath], seconds: i64) -> Result<()> {
     if leftovers.is_empty() {
         return Ok(());
     }
+    let mut session = Session::active_or_error(workspace)?;
     let saved = save_files(workspace, leftovers, leftovers, Part::Displaced)?;
     let text = "What an interrupted restore left behind";
-    side::save(workspace, session, &saved, text, seconds)?;
+    side::save(workspace, &mut session, &saved, text, seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);
     for path in leftovers {
         let displaced = disk::Displaced { path: path.clone() };
@@ -505,9 +524,4 @@ pub fn sweep(
 /// The restore that a killed process left unfinished, as a sentence; `None` where there is none.
 pub fn interrupted(session: &Session) -> Option<String> {
     recover::unfinished_restore(session).map(|operation| operation.text)
-}
-
-/// What a turn could not hold, for those who look at one.
-pub fn not_held(turn: &Turn) -> &[Skipped] {
-    &turn.note.skipped
 }

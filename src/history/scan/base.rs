@@ -101,6 +101,11 @@ impl Base {
         }
     }
 
+    /// Is it the index that the last scan left behind?
+    pub fn is_cached(&self) -> bool {
+        matches!(self.source, Source::Cache)
+    }
+
     /// Lays the index out where the scan may work on it.
     ///
     /// # Errors

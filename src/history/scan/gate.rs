@@ -26,7 +26,12 @@ pub struct Passed {
     pub added: BTreeSet<RepoPath>,
     /// What can't be held.
     pub skipped: Vec<Skipped>,
+    /// What a killed restore left behind. No turn takes it.
+    pub leftovers: Vec<RepoPath>,
 }
+
+/// What the names begin with that a restore gives to files for a moment.
+pub const TEMPORARY: &str = ".edio-tmp-";
 
 impl Passed {
     /// Is the index the work tree already?
@@ -96,6 +101,9 @@ impl<'a> Gate<'a> {
         let new: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.dropped).collect();
         for path in new {
             match self.look(path) {
+                Standing::Fit if path.name().starts_with(TEMPORARY.as_bytes()) => {
+                    passed.leftovers.push(path.clone());
+                }
                 Standing::Fit => {
                     passed.added.insert(path.clone());
                     rest.push(path.clone());

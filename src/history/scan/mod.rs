@@ -19,6 +19,7 @@ use crate::gitengine::{
 
 use self::base::Base;
 pub use self::base::cached_index;
+pub use self::gate::TEMPORARY;
 use self::gate::{Gate, Passed};
 use super::skipped::{Skipped, Why};
 use super::state::Cache;
@@ -34,6 +35,8 @@ pub struct Scan {
     pub skipped: Vec<Skipped>,
     /// What git itself warned of.
     pub warnings: Vec<String>,
+    /// Files that a killed restore left in the work tree. The tree does not hold them.
+    pub leftovers: Vec<RepoPath>,
     index: PrivateIndex,
     started: SystemTime,
     base: Base,
@@ -46,11 +49,11 @@ pub struct Scan {
 ///
 /// git failed in a way that no single path is to blame for, or the git directory can't be written.
 pub fn scan(workspace: &Locked) -> Result<Scan> {
-    match scan_from(workspace, Base::choose(workspace)?) {
+    let base = Base::choose(workspace)?;
+    let is_cached = base.is_cached();
+    match scan_from(workspace, base) {
         // The cache can stand on objects that are gone. The user's own index does not.
-        Err(error) if workspace.state.cache.is_some() => {
-            scan_from(workspace, Base::users(workspace)?).map_err(|_| error)
-        }
+        Err(error) if is_cached => scan_from(workspace, Base::users(workspace)?).map_err(|_| error),
         other => other,
     }
 }
@@ -85,6 +88,7 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
     Ok(Scan {
         tree,
         skipped: passed.skipped.clone(),
+        leftovers: passed.leftovers.clone(),
         head: status.head,
         warnings: status.warnings,
         index,

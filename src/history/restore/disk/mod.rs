@@ -1,0 +1,132 @@
+//! The work tree on disk: the only place that writes into it.
+//!
+//! Every folder is opened part by part, and no part may be a link: a link that somebody puts in the place of a folder
+//! meanwhile leads nowhere. A file is written under another name beside its own, then the two names are exchanged. So
+//! each path has its old content or its new one at any moment, and what stood there last can still be looked at.
+
+#[cfg(not(unix))]
+mod other;
+#[cfg(unix)]
+mod unix;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::gitengine::{ObjectFormat, Oid, RepoPath, git_bytes};
+
+use super::super::scan::TEMPORARY;
+use super::plan::{Look, OnDisk};
+
+/// The work tree with this top.
+pub struct Disk {
+    top: PathBuf,
+}
+
+impl Disk {
+    /// The work tree with this top.
+    pub fn new(top: &Path) -> Self {
+        Self {
+            top: top.to_owned(),
+        }
+    }
+
+    /// The id of what stands at a path, as a blob through no filter. `None` where no file or link does.
+    ///
+    /// # Errors
+    ///
+    /// It can't be read, or changes while it is.
+    pub fn blob_id(&self, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
+        blob_id(&path.below(&self.top), format)
+    }
+}
+
+impl Look for Disk {
+    fn at(&self, path: &RepoPath) -> OnDisk {
+        let through = |folder: RepoPath| {
+            let meta = fs::symlink_metadata(folder.below(&self.top));
+            meta.is_ok_and(|meta| meta.is_dir())
+        };
+        if !path.ancestors().all(through) {
+            return OnDisk::Nothing;
+        }
+        match fs::symlink_metadata(path.below(&self.top)) {
+            Err(_) => OnDisk::Nothing,
+            Ok(meta) if meta.is_symlink() => OnDisk::Link,
+            Ok(meta) if meta.is_dir() => OnDisk::Folder,
+            Ok(meta) if meta.is_file() => OnDisk::File,
+            Ok(_) => OnDisk::Special,
+        }
+    }
+
+    fn below(&self, folder: &RepoPath) -> Option<Vec<RepoPath>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder.below(&self.top)).ok()? {
+            let entry = entry.ok()?;
+            let name = git_bytes(Path::new(&entry.file_name()));
+            let path = RepoPath::new([folder.as_bytes(), b"/", &name].concat())?;
+            match entry.file_type().ok()?.is_dir() {
+                true if self.is_repository(&path) => found.push(path),
+                true => found.extend(self.below(&path)?),
+                false => found.push(path),
+            }
+        }
+        Some(found)
+    }
+
+    fn is_repository(&self, folder: &RepoPath) -> bool {
+        let git = folder.below(&self.top).join(".git");
+        git.symlink_metadata().is_ok()
+    }
+}
+
+fn blob_id(file: &Path, format: ObjectFormat) -> io::Result<Option<Oid>> {
+    let meta = match fs::symlink_metadata(file) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if meta.is_symlink() {
+        let target = git_bytes(&fs::read_link(file)?);
+        return format
+            .hash_blob(target.len() as u64, target.as_slice())
+            .map(Some);
+    }
+    if !meta.is_file() {
+        return Ok(None);
+    }
+    let open = fs::File::open(file)?;
+    format.hash_blob(open.metadata()?.len(), open).map(Some)
+}
+
+/// New content for a path.
+pub enum Content<'a> {
+    /// A file of this many bytes.
+    File {
+        /// How many.
+        length: u64,
+        /// The bytes.
+        bytes: &'a mut dyn io::Read,
+        /// May it be executed?
+        executable: bool,
+    },
+    /// A symbolic link to this target.
+    Link(&'a [u8]),
+}
+
+/// What stood at a path before, under a name of edio's own, until it is discarded.
+#[derive(Debug)]
+pub struct Displaced {
+    /// Where it is now, below the top.
+    pub path: RepoPath,
+}
+
+/// A name of edio's own in the folder of a path.
+fn temporary_beside(path: &RepoPath) -> io::Result<RepoPath> {
+    let name = format!("{TEMPORARY}{:016x}", rand::random::<u64>());
+    let bytes = match path.parent() {
+        Some(folder) => [folder.as_bytes(), b"/", name.as_bytes()].concat(),
+        None => name.into_bytes(),
+    };
+    RepoPath::new(bytes).ok_or_else(|| io::Error::other("no name for a temporary file"))
+}
