@@ -154,12 +154,12 @@ fn report(
     let number = |turn: &Option<Turn>| turn.as_ref().map(|turn| turn.number().turn);
     if context.term.is_json() {
         let record = Record {
-            written: restored.written,
-            removed: restored.removed,
+            written: restored.done.written,
+            removed: restored.done.removed,
             safety_turn: number(&restored.safety),
-            new_turn: number(&restored.turn),
-            displaced: paths(&restored.displaced),
-            saved: restored.side.as_ref().map(ToString::to_string),
+            new_turn: number(&restored.done.turn),
+            displaced: paths(&restored.done.displaced),
+            saved: restored.done.side.as_ref().map(ToString::to_string),
             ..record(wish, &restored.plan)
         };
         return context.term.record(&record).printed();
@@ -170,13 +170,13 @@ fn report(
         term.told(format!("your unsaved work is turn {number}"));
     }
     let target = style::turn(wish.target.number());
-    let what = match (restored.written, restored.removed) {
+    let what = match (restored.done.written, restored.done.removed) {
         (0, 0) => "nothing to do".to_owned(),
         (written, 0) => format!("{} written", plural(written, "path")),
         (0, removed) => format!("{} removed", plural(removed, "path")),
         (written, removed) => format!("{} written, {removed} removed", plural(written, "path")),
     };
-    match &restored.turn {
+    match &restored.done.turn {
         Some(turn) => {
             let new = style::turn(turn.number());
             term.told(format!(
@@ -187,7 +187,7 @@ fn report(
     }
     name_kept(context, &restored.plan);
     name_saved(context, restored);
-    if restored.written + restored.removed > 0 {
+    if restored.done.written + restored.done.removed > 0 {
         hint_back(context, workspace, restored, before);
     }
     Ok(())
@@ -211,7 +211,7 @@ fn name_kept(context: &mut Context, plan: &Plan) {
 }
 
 fn name_saved(context: &mut Context, restored: &Restored) {
-    let Some(side) = &restored.side else {
+    let Some(side) = &restored.done.side else {
         return;
     };
     for path in &restored.plan.saved {
@@ -221,7 +221,7 @@ fn name_saved(context: &mut Context, restored: &Restored) {
             side.short()
         ));
     }
-    for path in &restored.displaced {
+    for path in &restored.done.displaced {
         let shown = text::path(path.as_bytes());
         context.term.warn(format!(
             "{shown} was changed while it was restored (that content: git show {}:displaced/{shown})",

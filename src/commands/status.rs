@@ -11,7 +11,7 @@ use crate::clock;
 use crate::error::{Kind, Result};
 use crate::gitengine::Difference;
 use crate::history::accept::open_operation;
-use crate::history::restore::interrupted;
+use crate::history::recover::interrupted;
 use crate::history::scan::scan;
 use crate::history::session::Session;
 use crate::history::skipped::Skipped;

@@ -25,6 +25,16 @@ impl Git {
         Ok(!output.is_empty())
     }
 
+    /// The content of a file of a tree, or of a commit's tree.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or git failed.
+    pub fn file_of(&self, tree: &Oid, name: &str) -> Result<Vec<u8>> {
+        let ask = self.ask("cat-file").args(["blob", "--end-of-options"]);
+        ask.arg(format!("{tree}:{name}")).run()
+    }
+
     /// All paths of a tree, whole, with what it has there.
     ///
     /// # Errors

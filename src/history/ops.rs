@@ -9,7 +9,7 @@ use crate::gitengine::{Commit, Oid, RefChange};
 use super::refnames::{self, Leaf, Shelf};
 use super::session::Session;
 use super::trailers::{self, Trailers};
-use super::turn::signature;
+use super::turn::{Turn, signature};
 use super::workspace::Locked;
 
 /// What was done.
@@ -58,6 +58,8 @@ pub struct Operation {
     pub last: u32,
     /// What the work tree can't hold and would be lost.
     pub side: Option<Oid>,
+    /// For undo and redo: the turn or operation that is taken back, or done again.
+    pub undoes: Option<Oid>,
     /// For accept: HEAD before.
     pub head_before: Option<Oid>,
     /// For accept: HEAD after.
@@ -67,6 +69,29 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// An operation on the work tree of a session that stands at `from`; it leads to this tree.
+    pub fn on_work_tree(
+        deed: Deed,
+        text: String,
+        tree: Oid,
+        session: &Session,
+        from: &Turn,
+    ) -> Self {
+        Self {
+            deed,
+            text,
+            tree,
+            from: from.commit.clone(),
+            to: from.commit.clone(),
+            last: session.last(),
+            side: None,
+            undoes: None,
+            head_before: None,
+            head_after: None,
+            branch: None,
+        }
+    }
+
     /// Reads the commit of an operation; `None` where it is none.
     pub fn read(commit: &Commit) -> Option<Self> {
         let (text, trailers) = trailers::parse(&commit.message)?;
@@ -79,6 +104,7 @@ impl Operation {
             to: oid("To")?,
             last: trailers.read("Last")?,
             side: oid("Side"),
+            undoes: oid("Undoes"),
             head_before: oid("Head-Before"),
             head_after: oid("Head-After"),
             branch: trailers.get("Branch").map(str::to_owned),
@@ -94,6 +120,7 @@ impl Operation {
             .with("To", self.to.as_str())
             .with("Last", self.last.to_string())
             .with_some("Side", oid(&self.side))
+            .with_some("Undoes", oid(&self.undoes))
             .with_some("Head-Before", oid(&self.head_before))
             .with_some("Head-After", oid(&self.head_after))
             .with_some("Branch", self.branch.clone())

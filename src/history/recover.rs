@@ -53,3 +53,8 @@ pub fn unfinished_restore(session: &Session) -> Option<Operation> {
     let unmoved = current.commit == operation.from && operation.from != operation.to;
     (begun && unmoved && session.last() == operation.last).then_some(operation)
 }
+
+/// The restore that was begun and never finished, in a person's words; `None` where there is none.
+pub fn interrupted(session: &Session) -> Option<String> {
+    unfinished_restore(session).map(|operation| operation.text)
+}

@@ -4,22 +4,23 @@
 //! and take along, where a turn is pushed, what was ignored for a good reason.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Oid, PrivateIndex, RefChange, RepoPath};
+use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
 
-use super::refnames::{self, Leaf, Shelf};
+use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::session::Session;
+use super::skipped::{self, Skipped};
 use super::trailers::Trailers;
-use super::turn::signature;
-use super::workspace::Locked;
+use super::turn::{Turn, signature};
+use super::workspace::{Locked, Workspace};
 
-/// What is saved for a path, and in which part of the side commit.
+/// In which part of a side commit something is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Ignored files, before they are overwritten.
     Ignored,
     /// Files that were changed between the safety snapshot and the overwriting.
     Displaced,
-    /// The entries of the user's index, before `accept` changes them.
+    /// What the user staged, before `accept` changes the index.
     Index,
 }
 
@@ -32,6 +33,9 @@ impl Part {
         }
     }
 }
+
+/// The file with everything that a turn could not hold, where the turn's own commit has not the room to name it.
+const SKIPPED: &str = "skipped";
 
 /// Something to save.
 pub struct Saved {
@@ -55,22 +59,94 @@ pub fn save(
     text: &str,
     seconds: i64,
 ) -> Result<Oid> {
+    let entries: Result<Vec<_>> = saved.iter().map(entry).collect();
+    let commit = commit(
+        workspace,
+        &session.id,
+        session.side.as_ref(),
+        &entries?,
+        text,
+        seconds,
+    )?;
+    session.side = Some(commit.clone());
+    Ok(commit)
+}
+
+/// Saves the whole list of what a turn could not hold. Returns the commit.
+///
+/// # Errors
+///
+/// git failed, or another process saved something meanwhile.
+pub fn save_skipped(
+    workspace: &Locked,
+    id: &SessionId,
+    skipped: &[Skipped],
+    seconds: i64,
+) -> Result<Oid> {
+    let name = refnames::name(Shelf::Active, id, Leaf::Side);
+    let before = workspace.git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
+    let list = skipped::write(skipped.len(), skipped);
+    let file = Entry {
+        mode: Mode::File,
+        oid: workspace.git.write_blob(list.as_bytes())?,
+    };
+    let path =
+        RepoPath::new(SKIPPED).ok_or_else(|| Error::bug("a side path that names nothing"))?;
+    let text = "What the turn could not hold";
+    commit(
+        workspace,
+        id,
+        before.as_ref(),
+        &[(path, Some(file))],
+        text,
+        seconds,
+    )
+}
+
+/// Everything that a turn could not hold.
+///
+/// # Errors
+///
+/// git failed, or the list is lost: then nobody knows what a restore must not touch.
+pub fn all_skipped(workspace: &Workspace, turn: &Turn) -> Result<Vec<Skipped>> {
+    let note = &turn.note;
+    if note.skipped_count <= note.skipped.len() {
+        return Ok(note.skipped.clone());
+    }
+    let lost = || {
+        Error::cannot(format!(
+            "what turn {} does not hold can't be read",
+            note.number
+        ))
+    };
+    let side = note.side.as_ref().ok_or_else(lost)?;
+    let list = workspace.git.file_of(side, SKIPPED)?;
+    let list = String::from_utf8(list).map_err(|_| lost())?;
+    let (_, skipped) = skipped::parse(&list).ok_or_else(lost)?;
+    Ok(skipped)
+}
+
+fn commit(
+    workspace: &Locked,
+    id: &SessionId,
+    before: Option<&Oid>,
+    entries: &[(RepoPath, Option<Entry>)],
+    text: &str,
+    seconds: i64,
+) -> Result<Oid> {
     let git = workspace.git.synced();
     let index = PrivateIndex::at(&git, workspace.scratch().join("index.side"));
     index.remove()?;
-    let entries: Result<Vec<_>> = saved.iter().map(entry).collect();
-    index.set(&entries?)?;
+    index.set(entries)?;
     let tree = index.write_tree()?;
     index.remove()?;
     let message = Trailers::default()
-        .with("Session", session.id.as_str())
+        .with("Session", id.as_str())
         .message(text);
-    let before = session.side.clone();
-    let parents: Vec<&Oid> = before.iter().collect();
+    let parents: Vec<&Oid> = before.into_iter().collect();
     let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
-    let name = refnames::name(Shelf::Active, &session.id, Leaf::Side);
-    git.change_refs(&[RefChange::set(name, before.as_ref(), &commit)])?;
-    session.side = Some(commit.clone());
+    let name = refnames::name(Shelf::Active, id, Leaf::Side);
+    git.change_refs(&[RefChange::set(name, before, &commit)])?;
     Ok(commit)
 }
 

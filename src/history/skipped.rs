@@ -56,10 +56,9 @@ impl Skipped {
     }
 }
 
-/// `2 [{"path":"lib","why":"nested"},…]`: the count, then the first ones.
+/// `2 [{"path":"lib","why":"nested"},…]`: the count, then those that are named.
 pub fn write(count: usize, skipped: &[Skipped]) -> String {
-    let named = &skipped[..skipped.len().min(NAMED)];
-    let json = serde_json::to_string(named).unwrap_or_else(|_| "[]".to_owned());
+    let json = serde_json::to_string(skipped).unwrap_or_else(|_| "[]".to_owned());
     format!("{count} {json}")
 }
 

@@ -8,6 +8,7 @@ use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::restore;
 use super::scan::{Scan, scan};
 use super::session::Session;
+use super::side;
 use super::skipped::{self, Skipped};
 use super::state::Standing;
 use super::turn::{Kind, Note, Number, Turn, Work, signature};
@@ -135,6 +136,12 @@ fn write_scan(
         .git
         .differences_counted(&ground.tree, &scan.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
+    let id = &ground.standing.id;
+    let seconds = request.moment.seconds;
+    let side = match scan.skipped.len() > skipped::NAMED {
+        true => Some(side::save_skipped(workspace, id, &scan.skipped, seconds)?),
+        false => None,
+    };
     let note = Note {
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,
@@ -142,9 +149,10 @@ fn write_scan(
         work: request.work.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
-        ..note(workspace, &ground.standing.id, &scan.head)
+        side,
+        ..note(workspace, id, &scan.head)
     };
-    write_turn(workspace, ground, &scan.tree, note, request.moment.seconds)
+    write_turn(workspace, ground, &scan.tree, note, seconds)
 }
 
 /// A note with nothing to say yet.

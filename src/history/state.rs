@@ -22,6 +22,8 @@ pub struct State {
     pub session: Option<Standing>,
     /// The index that the last scan left behind.
     pub cache: Option<Cache>,
+    /// An operation on the work tree was begun, and its end was not seen.
+    pub unfinished: bool,
     /// The git whose version was found new enough.
     pub git: Option<String>,
 }

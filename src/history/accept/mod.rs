@@ -89,17 +89,14 @@ pub fn accept(workspace: &mut Locked, wish: &Wish, moment: Moment) -> Result<Acc
     let commit = write_commit(workspace, &content.tree, &head, &wish.message)?;
     let lock = IndexLock::take(workspace)?;
     let side = index::save_staged(workspace, &mut session, &changes, moment)?;
+    let text = format!("accept {}", subject(&wish.message));
+    let tree = current.tree.clone();
     let operation = Operation {
-        deed: Deed::Accept,
-        text: format!("accept {}", subject(&wish.message)),
-        tree: current.tree.clone(),
-        from: current.commit.clone(),
-        to: current.commit.clone(),
-        last: session.last(),
         side,
         head_before: head.commit.clone(),
         head_after: Some(commit.clone()),
         branch: head.branch.clone(),
+        ..Operation::on_work_tree(Deed::Accept, text, tree, &session, &current)
     };
     ops::record(workspace, &mut session, &operation, moment.seconds)?;
     lock.prepare(workspace, &changes)?;

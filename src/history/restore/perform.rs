@@ -1,0 +1,275 @@
+//! Carrying out an operation on the work tree: saved, written down, done, looked at, and only then is it where the
+//! session stands.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
+
+use super::super::ops::{self, Operation};
+use super::super::refnames::{self, Leaf, Shelf};
+use super::super::scan::cached_index;
+use super::super::session::{Session, no_session};
+use super::super::side::{self, Part, Saved};
+use super::super::snapshot::{self, Moment};
+use super::super::turn::{Note, Turn};
+use super::super::workspace::{Locked, Workspace};
+use super::apply::{Applied, apply};
+use super::disk::{Disk, Displaced};
+use super::plan::{Action, Plan};
+
+/// Where the session stands when an operation has ended.
+pub enum End {
+    /// At a turn that there is.
+    At(Turn),
+    /// At a turn of its own, with this note.
+    New(Box<Note>),
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Performed {
+    /// Paths written.
+    pub written: usize,
+    /// Paths removed.
+    pub removed: usize,
+    /// The turn that it ended in, where that is a new one.
+    pub turn: Option<Turn>,
+    /// Files that were changed while they were restored: they are saved, too.
+    pub displaced: Vec<RepoPath>,
+    /// Where those are saved, and the ignored files that were replaced.
+    pub side: Option<Oid>,
+}
+
+/// Carries out a plan as an operation of this session, whose work tree is held by the snapshot that it stands at.
+///
+/// # Errors
+///
+/// Stopped midway: the operation stays unfinished, and the next command finds it.
+pub fn perform(
+    workspace: &mut Locked,
+    session: &mut Session,
+    plan: &Plan,
+    operation: Operation,
+    end: End,
+    moment: Moment,
+) -> Result<Performed> {
+    let from = session.current()?.clone();
+    let saved = save_ignored(workspace, session, plan, moment)?;
+    let operation = Operation {
+        side: saved.side.clone(),
+        ..operation
+    };
+    workspace.state.unfinished = true;
+    workspace.state.save(&workspace.scratch())?;
+    ops::record(workspace, session, &operation, moment.seconds)?;
+    let disk = Disk::new(&workspace.git.work_tree);
+    let applied = apply(&workspace.git, &disk, plan, &saved.blobs)
+        .map_err(|error| stopped_hints(error, &operation, &from))?;
+    let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
+    let turn = match end {
+        End::At(turn) => {
+            move_current(workspace, session, &from, &turn)?;
+            None
+        }
+        End::New(note) => Some(take_turn(workspace, &operation.tree, *note, moment)?),
+    };
+    workspace.state.unfinished = false;
+    workspace.state.save(&workspace.scratch())?;
+    Ok(Performed {
+        written: applied.written,
+        removed: applied.removed,
+        turn,
+        displaced,
+        side: stranger_side.or(saved.side),
+    })
+}
+
+#[derive(Default)]
+struct SavedIgnored {
+    side: Option<Oid>,
+    blobs: BTreeMap<RepoPath, Oid>,
+}
+
+/// Saves the ignored files that stand where the turn has files.
+fn save_ignored(
+    workspace: &Locked,
+    session: &mut Session,
+    plan: &Plan,
+    moment: Moment,
+) -> Result<SavedIgnored> {
+    if plan.saved.is_empty() {
+        return Ok(SavedIgnored::default());
+    }
+    let paths: Vec<RepoPath> = plan.saved.iter().cloned().collect();
+    let saved = save_files(workspace, &paths, &paths, Part::Ignored)?;
+    let blobs = saved
+        .iter()
+        .map(|s| (s.path.clone(), s.entry.oid.clone()))
+        .collect();
+    let text = "Ignored files, before a restore";
+    let side = side::save(workspace, session, &saved, text, moment.seconds)?;
+    Ok(SavedIgnored {
+        side: Some(side),
+        blobs,
+    })
+}
+
+/// Writes files and links of the work tree as blobs, bytes as they are. `names` are the paths that they are saved under.
+fn save_files(
+    workspace: &Workspace,
+    files: &[RepoPath],
+    names: &[RepoPath],
+    part: Part,
+) -> Result<Vec<Saved>> {
+    let git = &workspace.git;
+    let mut saved = Vec::new();
+    let mut plain = Vec::new();
+    for (file, name) in files.iter().zip(names) {
+        let on_disk = file.below(&git.work_tree);
+        let what = || format!("can't save {name} before it is replaced");
+        let meta = fs::symlink_metadata(&on_disk).or_cannot(what)?;
+        if meta.is_symlink() {
+            let target = git_bytes(&fs::read_link(&on_disk).or_cannot(what)?);
+            let oid = git.write_blob(&target)?;
+            let mode = Mode::Symlink;
+            saved.push((name, Entry { mode, oid }));
+        } else {
+            plain.push((file, name, mode_of(&meta)));
+        }
+    }
+    let paths: Vec<RepoPath> = plain.iter().map(|(file, ..)| (*file).clone()).collect();
+    let oids = git.write_raw_blobs(&paths)?;
+    saved.extend(
+        plain
+            .into_iter()
+            .zip(oids)
+            .map(|((_, name, mode), oid)| (name, Entry { mode, oid })),
+    );
+    let saved = saved.into_iter().map(|(name, entry)| Saved {
+        part,
+        path: name.clone(),
+        entry,
+    });
+    Ok(saved.collect())
+}
+
+#[cfg(unix)]
+fn mode_of(meta: &fs::Metadata) -> Mode {
+    use std::os::unix::fs::PermissionsExt;
+    match meta.permissions().mode() & 0o100 {
+        0 => Mode::File,
+        _ => Mode::Executable,
+    }
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &fs::Metadata) -> Mode {
+    Mode::File
+}
+
+/// The work tree that a plan leads to. The cached index must be the work tree as it is now.
+///
+/// # Errors
+///
+/// git failed.
+pub fn tree_with(workspace: &Locked, plan: &Plan) -> Result<Oid> {
+    let file = workspace.scratch().join("index.restore");
+    let index = PrivateIndex::at(&workspace.git, file);
+    index.link_from(&cached_index(workspace))?;
+    let entries: Vec<_> = plan
+        .actions
+        .iter()
+        .filter_map(|(path, action)| match action {
+            Action::Write { new, .. } | Action::SetMode { new } => {
+                Some((path.clone(), Some(new.clone())))
+            }
+            Action::Remove { .. } => Some((path.clone(), None)),
+            Action::Keep(_) => None,
+        })
+        .collect();
+    index.set(&entries)?;
+    let tree = index.write_tree()?;
+    index.remove()?;
+    Ok(tree)
+}
+
+/// Saves what was changed at the last moment, then lets go of it.
+fn keep_strangers(
+    workspace: &Locked,
+    session: &mut Session,
+    disk: &Disk,
+    applied: &Applied,
+    moment: Moment,
+) -> Result<(Vec<RepoPath>, Option<Oid>)> {
+    if applied.strangers.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let strangers = &applied.strangers;
+    let files: Vec<_> = strangers.iter().map(|s| s.displaced.path.clone()).collect();
+    let names: Vec<_> = strangers.iter().map(|s| s.path.clone()).collect();
+    let saved = save_files(workspace, &files, &names, Part::Displaced)?;
+    let text = "Files that were changed while they were restored";
+    let side = side::save(workspace, session, &saved, text, moment.seconds)?;
+    for stranger in strangers {
+        disk.discard(&stranger.displaced)
+            .or_cannot(|| format!("can't remove {}", stranger.displaced.path))?;
+    }
+    Ok((names, Some(side)))
+}
+
+fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Turn) -> Result<()> {
+    let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
+    let change = RefChange::set(name, Some(&from.commit), &to.commit);
+    workspace.git.change_refs(&[change])?;
+    let cache = workspace.state.cache.take();
+    let moved = Session {
+        current: Some(to.clone()),
+        ..session.clone()
+    };
+    snapshot::stand(workspace, &moved)?;
+    workspace.state.cache = cache;
+    Ok(())
+}
+
+/// The turn that an operation ends in.
+fn take_turn(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> Result<Turn> {
+    let Some(ground) = snapshot::ground(workspace)? else {
+        return Err(no_session());
+    };
+    let cache = workspace.state.cache.take();
+    let turn = snapshot::write_turn(workspace, ground, tree, note, moment.seconds)?;
+    workspace.state.cache = cache;
+    Ok(turn)
+}
+
+fn stopped_hints(error: Error, operation: &Operation, from: &Turn) -> Error {
+    error
+        .hint(format!("to finish it: edio {}", operation.text))
+        .hint(format!("to go back: edio restore {}", from.number()))
+}
+
+/// What a killed restore left in the work tree: saved, then removed.
+///
+/// It may be half of a new file, which nobody misses, or a file that was displaced and not yet looked at.
+///
+/// # Errors
+///
+/// git or the system refuses.
+pub fn sweep(workspace: &Locked, leftovers: &[RepoPath], seconds: i64) -> Result<()> {
+    if leftovers.is_empty() {
+        return Ok(());
+    }
+    let mut session = Session::active_or_error(workspace)?;
+    let saved = save_files(workspace, leftovers, leftovers, Part::Displaced)?;
+    let text = "What an interrupted restore left behind";
+    side::save(workspace, &mut session, &saved, text, seconds)?;
+    let disk = Disk::new(&workspace.git.work_tree);
+    for path in leftovers {
+        let displaced = Displaced { path: path.clone() };
+        disk.discard(&displaced)
+            .or_cannot(|| format!("can't remove {path}"))?;
+    }
+    Ok(())
+}
