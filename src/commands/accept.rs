@@ -57,7 +57,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         message: message(args.words, args.message)?,
         whole_tree: args.all,
     };
-    let mut workspace = context.open_locked()?;
+    let mut workspace = context.open_to_change()?;
     let accepted = accept(&mut workspace, &wish, moment())?;
     report(context, &accepted)?;
     Ok(0)

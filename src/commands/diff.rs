@@ -30,7 +30,8 @@ pub struct Args {
     workspace: bool,
 }
 
-fn parse_wanted(text: &str) -> std::result::Result<Comparison, String> {
+/// One turn, or two.
+pub fn parse_wanted(text: &str) -> std::result::Result<Comparison, String> {
     match text.contains("..") {
         true => text.parse().map(Comparison::Turns),
         false => text.parse().map(Comparison::Turn),

@@ -7,12 +7,16 @@ pub mod demo;
 pub mod diff;
 pub mod init;
 pub mod log;
+mod plan;
 mod record;
+pub mod redo;
 pub mod restore;
+pub mod revert;
 pub mod run;
 pub mod show;
 pub mod snapshot;
 pub mod status;
+pub mod undo;
 
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +27,7 @@ use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Answer, Group, RepoPath};
+use crate::history::recover;
 use crate::history::refnames::SessionId;
 use crate::history::skipped::Skipped;
 use crate::history::snapshot::Moment;
@@ -76,6 +81,21 @@ impl Context {
     /// The workspace, to work in.
     fn open_locked(&self) -> Result<Locked> {
         Workspace::open_locked(&self.place)
+    }
+
+    /// The workspace, to change it. What a killed process left there is finished first, and named.
+    fn open_to_change(&mut self) -> Result<Locked> {
+        let mut workspace = Workspace::open_locked(&self.place)?;
+        match recover::settle(&mut workspace, moment()) {
+            Ok(None) => {}
+            Ok(Some(what)) => self.term.warn(text::plain(what.as_bytes())),
+            Err(error) => {
+                self.term
+                    .warn("what an interrupted command began could not be finished");
+                self.term.error(&error);
+            }
+        }
+        Ok(workspace)
     }
 
     /// Sends what follows through the person's pager.

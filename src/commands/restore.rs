@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::plan::{PlanRecord, counts, list, name_kept, name_saved, records};
 use super::record::paths;
-use super::{Context, Printed, moment, paths_meant, plural};
+use super::{Context, Printed, moment, paths_meant};
 use crate::error::Result;
-use crate::gitengine::RepoPath;
 use crate::history::address::Address;
-use crate::history::restore::{Action, Plan, Restored, Wish, preview, restore};
+use crate::history::restore::{Plan, Restored, Wish, preview, restore};
 use crate::history::session::Session;
-use crate::history::turn::{Number, Turn};
-use crate::history::workspace::Locked;
-use crate::term::{json, style, text};
+use crate::history::turn::Turn;
+use crate::term::style;
 
 /// Bring the work tree to a turn, exactly as it was.
 ///
@@ -50,22 +49,14 @@ struct Record {
     plan: Vec<PlanRecord>,
 }
 
-#[derive(Serialize)]
-struct PlanRecord {
-    path: Value,
-    action: &'static str,
-    why: Option<String>,
-}
-
 /// Runs it.
 ///
 /// # Errors
 ///
 /// There is no such turn, the restore is refused, or it was stopped midway.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
-    let mut workspace = context.open_locked()?;
+    let mut workspace = context.open_to_change()?;
     let session = Session::wanted(&workspace, context.session.as_ref())?;
-    let before = session.current.as_ref().map(Turn::number);
     let wish = Wish {
         target: args.turn.find(&workspace, &session)?,
         paths: paths_meant(&workspace, &args.files)?,
@@ -76,7 +67,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         return Ok(0);
     }
     let restored = restore(&mut workspace, session, &wish, moment())?;
-    report(context, &workspace, &wish, &restored, before)?;
+    report(context, &wish, &restored)?;
     Ok(0)
 }
 
@@ -88,48 +79,11 @@ fn show_plan(context: &mut Context, wish: &Wish, plan: &Plan) -> Result<()> {
         };
         return context.term.record(&record).printed();
     }
-    for (path, action) in &plan.actions {
-        let path = text::path(path.as_bytes());
-        let line = match (action_name(action), why(action)) {
-            (name, Some(why)) => format!("{name:<7} {path} ({why})"),
-            (name, None) => format!("{name:<7} {path}"),
-        };
-        context.term.line(line).printed()?;
-    }
-    let number = wish.target.number();
-    match plan.is_nothing() {
-        true => context.term.told(format!(
-            "nothing would change: the work tree is as turn {number}"
-        )),
-        false => context
-            .term
-            .told("nothing was changed: this is what would be done"),
-    }
-    Ok(())
-}
-
-fn action_name(action: &Action) -> &'static str {
-    match action {
-        Action::Write { .. } => "write",
-        Action::SetMode { .. } => "mode",
-        Action::Remove { .. } => "remove",
-        Action::Keep(_) => "keep",
-    }
-}
-
-fn why(action: &Action) -> Option<String> {
-    match action {
-        Action::Keep(kept) => Some(kept.to_string()),
-        _ => None,
-    }
+    let goal = format!("turn {}", wish.target.number());
+    list(context, plan, &goal)
 }
 
 fn record(wish: &Wish, plan: &Plan) -> Record {
-    let plan = plan.actions.iter().map(|(path, action)| PlanRecord {
-        path: json::path(path.as_bytes()),
-        action: action_name(action),
-        why: why(action),
-    });
     Record {
         turn: wish.target.number().to_string(),
         commit: wish.target.commit.to_string(),
@@ -140,17 +94,11 @@ fn record(wish: &Wish, plan: &Plan) -> Record {
         new_turn: None,
         displaced: paths(&[]),
         saved: None,
-        plan: plan.collect(),
+        plan: records(plan),
     }
 }
 
-fn report(
-    context: &mut Context,
-    workspace: &Locked,
-    wish: &Wish,
-    restored: &Restored,
-    before: Option<Number>,
-) -> Result<()> {
+fn report(context: &mut Context, wish: &Wish, restored: &Restored) -> Result<()> {
     let number = |turn: &Option<Turn>| turn.as_ref().map(|turn| turn.number().turn);
     if context.term.is_json() {
         let record = Record {
@@ -170,12 +118,7 @@ fn report(
         term.told(format!("your unsaved work is turn {number}"));
     }
     let target = style::turn(wish.target.number());
-    let what = match (restored.done.written, restored.done.removed) {
-        (0, 0) => "nothing to do".to_owned(),
-        (written, 0) => format!("{} written", plural(written, "path")),
-        (0, removed) => format!("{} removed", plural(removed, "path")),
-        (written, removed) => format!("{} written, {removed} removed", plural(written, "path")),
-    };
+    let what = counts(&restored.done);
     match &restored.done.turn {
         Some(turn) => {
             let new = style::turn(turn.number());
@@ -186,65 +129,9 @@ fn report(
         None => term.told(format!("restored turn {target}: {what}")),
     }
     name_kept(context, &restored.plan);
-    name_saved(context, restored);
+    name_saved(context, &restored.plan, &restored.done);
     if restored.done.written + restored.done.removed > 0 {
-        hint_back(context, workspace, restored, before);
+        context.term.hint("to undo it: edio undo");
     }
     Ok(())
-}
-
-fn name_kept(context: &mut Context, plan: &Plan) {
-    const NAMED: usize = 5;
-    let kept: Vec<(&RepoPath, String)> = plan
-        .actions
-        .iter()
-        .filter_map(|(path, action)| Some((path, why(action)?)))
-        .collect();
-    for (path, why) in kept.iter().take(NAMED) {
-        let path = text::path(path.as_bytes());
-        context.term.told(format!("  left alone: {path} ({why})"));
-    }
-    if kept.len() > NAMED {
-        let more = kept.len() - NAMED;
-        context.term.told(format!("  left alone: {more} more"));
-    }
-}
-
-fn name_saved(context: &mut Context, restored: &Restored) {
-    let Some(side) = &restored.done.side else {
-        return;
-    };
-    for path in &restored.plan.saved {
-        let shown = text::path(path.as_bytes());
-        context.term.told(format!(
-            "  an ignored file was replaced: {shown} (its old content: git show {}:ignored/{shown})",
-            side.short()
-        ));
-    }
-    for path in &restored.done.displaced {
-        let shown = text::path(path.as_bytes());
-        context.term.warn(format!(
-            "{shown} was changed while it was restored (that content: git show {}:displaced/{shown})",
-            side.short()
-        ));
-    }
-}
-
-/// How to go back: to the safety turn, or to where the work tree stood.
-fn hint_back(
-    context: &mut Context,
-    workspace: &Locked,
-    restored: &Restored,
-    before: Option<Number>,
-) {
-    let last = workspace.state.session.as_ref().map(|s| s.last);
-    let back = match &restored.safety {
-        Some(safety) => Some(safety.number()),
-        None => before,
-    };
-    if let (Some(back), Some(_)) = (back, last) {
-        context
-            .term
-            .hint(format!("to undo it: edio restore {back}"));
-    }
 }

@@ -10,7 +10,6 @@ use crate::gitengine::Group;
 use crate::history::scan::scan;
 use crate::history::snapshot::{Request, Unchanged, begin_here, ground, record, take};
 use crate::history::turn::{Ending, Kind, Work};
-use crate::history::workspace::Workspace;
 use crate::process::{Command, Status};
 use crate::term::{style, text};
 
@@ -60,7 +59,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
 
 /// What was there before the command: a baseline where a session begins, else what changed since the last turn.
 fn before(context: &mut Context) -> Result<()> {
-    let mut workspace = Workspace::open_locked(&context.place)?;
+    let mut workspace = context.open_to_change()?;
     let scan = scan(&workspace)?;
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, moment())?;
@@ -85,7 +84,7 @@ fn before(context: &mut Context) -> Result<()> {
 }
 
 fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> {
-    let mut workspace = Workspace::open_locked(&context.place)?;
+    let mut workspace = context.open_locked()?;
     let request = Request {
         kind: Kind::Turn,
         message: Some(as_typed(command)),

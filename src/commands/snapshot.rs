@@ -56,7 +56,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         work: Work::default(),
         moment: moment(),
     };
-    let mut workspace = context.open_locked()?;
+    let mut workspace = context.open_to_change()?;
     let taken = take(&mut workspace, &request)?;
     report(context, &taken)?;
     Ok(0)

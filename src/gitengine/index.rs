@@ -117,6 +117,34 @@ pub struct IndexEntry {
     pub path: RepoPath,
 }
 
+impl IndexEntry {
+    /// Reads records of `git ls-files -s -v -z`.
+    ///
+    /// # Errors
+    ///
+    /// One of them is none.
+    pub fn read_all(output: &[u8]) -> Result<Vec<Self>> {
+        let records = output.split_str("\0").filter(|record| !record.is_empty());
+        let entries: Option<_> = records.map(index_entry).collect();
+        entries.ok_or_else(|| GitError::Output {
+            command: "git ls-files -s -v -z".to_owned(),
+            what: "an entry that can't be read".to_owned(),
+        })
+    }
+
+    /// The entry as `git ls-files -s -v -z` prints it.
+    pub fn record(&self) -> Vec<u8> {
+        let tag = match (self.skip_worktree, self.assume_unchanged) {
+            (true, true) => 's',
+            (true, false) => 'S',
+            (false, true) => 'h',
+            (false, false) => 'H',
+        };
+        let head = format!("{tag} {} {} {}\t", self.mode.digits(), self.oid, self.stage);
+        [head.as_bytes(), self.path.as_bytes(), b"\0"].concat()
+    }
+}
+
 /// All entries of an index.
 pub struct Listing {
     /// The entries, in git's order.
@@ -367,16 +395,8 @@ impl Git {
             .index(file)
             .args(["-s", "-v", "-z"]);
         let output = ask.run()?;
-        let entries: Option<_> = output
-            .split_str("\0")
-            .filter(|record| !record.is_empty())
-            .map(index_entry)
-            .collect();
         Ok(Listing {
-            entries: entries.ok_or_else(|| GitError::Output {
-                command: "git ls-files -s -v -z".to_owned(),
-                what: "an entry that can't be read".to_owned(),
-            })?,
+            entries: IndexEntry::read_all(&output)?,
             digest: hex(&sha2::Sha256::digest(&output)),
         })
     }
@@ -481,6 +501,7 @@ mod tests {
         let entry = index_entry(format!("s 100755 {a} 2\ta\tb").as_bytes()).unwrap();
         assert!(entry.skip_worktree && entry.assume_unchanged);
         assert_eq!((entry.stage, entry.path.as_bytes()), (2, &b"a\tb"[..]));
+        assert_eq!(IndexEntry::read_all(&entry.record()).unwrap(), [entry]);
         assert!(index_entry(b"H 100644 x 0\ta").is_none());
     }
 }

@@ -30,6 +30,14 @@ impl ObjectFormat {
         }
     }
 
+    /// How many digits an id has.
+    pub fn digits(self) -> usize {
+        match self {
+            ObjectFormat::Sha1 => 40,
+            ObjectFormat::Sha256 => 64,
+        }
+    }
+
     /// The id of a blob with this content, computed as git does.
     ///
     /// # Errors
@@ -371,11 +379,22 @@ impl Git {
     ///
     /// git failed.
     pub fn history(&self, tips: &[&Oid]) -> Result<Vec<Commit>> {
-        let ask =
-            self.ask("rev-list")
-                .args(tips)
-                .args(["--not", "--branches", "--tags", "--remotes"]);
-        let output = ask.run()?;
+        self.reachable(self.ask("rev-list").args(tips))
+    }
+
+    /// The commits that are reached from this one by first parents, itself first, without the user's own history.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn first_parents(&self, tip: &Oid) -> Result<Vec<Commit>> {
+        self.reachable(self.ask("rev-list").arg("--first-parent").arg(tip))
+    }
+
+    fn reachable(&self, ask: super::command::Ask) -> Result<Vec<Commit>> {
+        let output = ask
+            .args(["--not", "--branches", "--tags", "--remotes"])
+            .run()?;
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
     }

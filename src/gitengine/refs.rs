@@ -80,7 +80,8 @@ impl Git {
         ask.run().map(drop)
     }
 
-    /// Moves a ref of the user's, with a line in its reflog: the user's `reference-transaction` hook is asked.
+    /// Moves a ref of the user's, with a line in its reflog: the user's `reference-transaction` hook is asked. `None` is
+    /// a branch without a commit.
     ///
     /// # Errors
     ///
@@ -89,11 +90,9 @@ impl Git {
         &self,
         name: &str,
         before: Option<&Oid>,
-        after: &Oid,
+        after: Option<&Oid>,
         reason: &str,
     ) -> Result<()> {
-        let absent = "0".repeat(after.as_str().len());
-        let before = before.map_or(absent.as_str(), Oid::as_str);
         let mut ask = self
             .ask("update-ref")
             .on_the_users_refs()
@@ -102,7 +101,32 @@ impl Git {
             // It is detached. If somebody attached it meanwhile, that branch must not move.
             ask = ask.arg("--no-deref");
         }
-        ask.args([name, after.as_str(), before]).run().map(drop)
+        let absent = "0".repeat(self.format.digits());
+        let before = before.map_or(absent.as_str(), Oid::as_str);
+        let ask = match after {
+            Some(after) => ask.args([name, after.as_str(), before]),
+            None => ask.args(["-d", name, before]),
+        };
+        ask.run().map(drop)
+    }
+
+    /// Where HEAD stands: the full name of its branch (`None` where it is detached), and its commit (`None` before the
+    /// first one).
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn head(&self) -> Result<(Option<String>, Option<Oid>)> {
+        let branch = self.ask("symbolic-ref").args(["-q", "HEAD"]).outcome()?;
+        let branch = match branch.status.success() {
+            true => Some(branch.stdout.trim_ascii().to_str_lossy().into_owned()),
+            false => None,
+        };
+        let commit = self
+            .ask("rev-parse")
+            .args(["-q", "--verify", "HEAD^{commit}"])
+            .outcome()?;
+        Ok((branch, Oid::from_bytes(commit.stdout.trim_ascii())))
     }
 
     /// The refs below these names (a name in full, or a folder of names) that point to commits, with the commits.

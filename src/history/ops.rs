@@ -10,7 +10,7 @@ use super::refnames::{self, Leaf, Shelf};
 use super::session::Session;
 use super::trailers::{self, Trailers};
 use super::turn::{Turn, signature};
-use super::workspace::Locked;
+use super::workspace::{Locked, Workspace};
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +19,20 @@ pub enum Deed {
     Restore,
     /// Some paths were.
     RestorePaths,
+    /// What some turns did was taken back.
+    Revert,
+    /// The last turn or operation was taken back.
+    Undo,
+    /// The last undo was.
+    Redo,
     /// The session became a commit of the user's.
     Accept,
 }
 
-const DEEDS: [(Deed, &str); 3] = [
+const DEEDS: [(Deed, &str); 6] = [
+    (Deed::Revert, "revert"),
+    (Deed::Undo, "undo"),
+    (Deed::Redo, "redo"),
     (Deed::Restore, "restore"),
     (Deed::RestorePaths, "restore-paths"),
     (Deed::Accept, "accept"),
@@ -141,10 +150,10 @@ pub fn record(
 ) -> Result<()> {
     let git = workspace.git.synced();
     let before = session.ops.as_ref().map(|commit| commit.oid.clone());
-    let parents: Vec<&Oid> = before
-        .iter()
-        .chain([&operation.from, &operation.to])
-        .collect();
+    // The user's commit is among them: taken back, it hangs on nothing else.
+    let mut parents: Vec<&Oid> = before.iter().chain([&operation.from]).collect();
+    let others = [&operation.to].into_iter().chain(&operation.head_after);
+    parents.extend(others.filter(|oid| *oid != &operation.from));
     let message = operation.message(session);
     let commit = git.write_commit(&operation.tree, &parents, &signature(seconds), &message)?;
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
@@ -157,4 +166,25 @@ pub fn record(
         message,
     });
     Ok(())
+}
+
+/// The operations of a session with their commits, the oldest first.
+///
+/// # Errors
+///
+/// git failed.
+pub fn all(workspace: &Workspace, session: &Session) -> Result<Vec<(Oid, Operation)>> {
+    let Some(last) = &session.ops else {
+        return Ok(Vec::new());
+    };
+    let mut operations = Vec::new();
+    for commit in workspace.git.first_parents(&last.oid)? {
+        // The first operation has no operation before it.
+        let Some(operation) = Operation::read(&commit) else {
+            break;
+        };
+        operations.push((commit.oid, operation));
+    }
+    operations.reverse();
+    Ok(operations)
 }

@@ -3,11 +3,18 @@
 use crate::error::Result;
 use crate::gitengine::RefChange;
 
-use super::ops::{Deed, Operation};
+use super::accept;
+use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
+use super::restore::{
+    End, Goal, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
+};
+use super::scan::scan;
 use super::session::Session;
+use super::side;
+use super::snapshot::Moment;
 use super::turn::Turn;
-use super::workspace::Workspace;
+use super::workspace::{Locked, Workspace};
 
 /// Takes up a turn that `current` does not know: its process was killed between the two refs.
 ///
@@ -43,13 +50,13 @@ pub fn last_operation(session: &Session) -> Option<Operation> {
     session.ops.as_ref().and_then(Operation::read)
 }
 
-/// The restore that was begun and never finished, if there is one.
+/// The operation on the work tree that was begun and never finished, if there is one.
 ///
 /// It is written down before it begins, and moves `current`, or takes a turn, when it has ended.
 pub fn unfinished_restore(session: &Session) -> Option<Operation> {
     let operation = last_operation(session)?;
     let current = session.current.as_ref()?;
-    let begun = matches!(operation.deed, Deed::Restore | Deed::RestorePaths);
+    let begun = operation.deed != Deed::Accept;
     let unmoved = current.commit == operation.from && operation.from != operation.to;
     (begun && unmoved && session.last() == operation.last).then_some(operation)
 }
@@ -57,4 +64,87 @@ pub fn unfinished_restore(session: &Session) -> Option<Operation> {
 /// The restore that was begun and never finished, in a person's words; `None` where there is none.
 pub fn interrupted(session: &Session) -> Option<String> {
     unfinished_restore(session).map(|operation| operation.text)
+}
+
+/// Finishes what a killed process began. Returns what came of it, in words; `None` where nothing was left.
+///
+/// What is on disk then is neither the state before nor the one after: it becomes a safety turn first, with whatever a
+/// person did since.
+///
+/// # Errors
+///
+/// It can't be finished. It is not tried again: the turns are all there.
+pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+    if !workspace.state.unfinished {
+        return Ok(None);
+    }
+    let git = workspace.git.clone();
+    workspace.git = workspace.git.synced();
+    let settled = settle_last(workspace, moment);
+    workspace.git = git;
+    workspace.state.unfinished = false;
+    workspace.state.save(&workspace.scratch())?;
+    settled
+}
+
+fn settle_last(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+    let Some(session) = Session::active(workspace)? else {
+        return Ok(None);
+    };
+    let session = adopt(workspace, session)?;
+    let operations = ops::all(workspace, &session)?;
+    let Some((_, last)) = operations.last() else {
+        return Ok(None);
+    };
+    let of_accept = operations
+        .iter()
+        .find(|(id, operation)| last.undoes.as_ref() == Some(id) && operation.deed == Deed::Accept)
+        .map(|(_, operation)| operation);
+    match (last.deed, of_accept) {
+        (Deed::Accept, _) => accept::settle(workspace, session, last, last).map(Some),
+        (Deed::Undo, Some(accept)) => accept::settle(workspace, session, accept, last).map(Some),
+        _ => finish(workspace, session, moment),
+    }
+}
+
+/// Brings the work tree where the unfinished operation wanted it.
+fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Option<String>> {
+    let Some(operation) = unfinished_restore(&session) else {
+        return Ok(None);
+    };
+    let commits = workspace.git.commits(std::slice::from_ref(&operation.to))?;
+    let to = commits.first().and_then(Turn::read);
+    let Some(to) = to else {
+        return Ok(None);
+    };
+    let scan = scan(workspace)?;
+    let goal = Goal {
+        tree: &operation.tree,
+        not_held: &side::all_skipped(workspace, &to)?,
+        name: operation.text.clone(),
+    };
+    let plan = plan_to(workspace, &scan, &goal)?;
+    let safety = save_unsaved(
+        workspace,
+        scan,
+        &format!("{} was finished", operation.text),
+        moment,
+    )?;
+    let mut session = own_session(workspace, session, safety.as_ref())?;
+    let from = session.current()?.clone();
+    let end = match operation.deed {
+        Deed::RestorePaths | Deed::Revert => {
+            let message = capitalised(&operation.text);
+            End::New(new_note(workspace, &from, &operation.tree, message)?)
+        }
+        _ => End::At(Box::new(to)),
+    };
+    let text = format!("{} was interrupted, and is finished now", operation.text);
+    let again = Operation {
+        from: from.commit.clone(),
+        last: session.last(),
+        ..operation
+    };
+    perform(workspace, &mut session, &plan, again, end, moment)?;
+    Ok(Some(text))
 }

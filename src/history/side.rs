@@ -4,7 +4,7 @@
 //! and take along, where a turn is pushed, what was ignored for a good reason.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
+use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
 
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::session::Session;
@@ -36,6 +36,9 @@ impl Part {
 
 /// The file with everything that a turn could not hold, where the turn's own commit has not the room to name it.
 const SKIPPED: &str = "skipped";
+
+/// The file with entries of the user's index, as `git ls-files -s -v -z` prints them.
+const INDEX_ENTRIES: &str = "index-entries";
 
 /// Something to save.
 pub struct Saved {
@@ -101,6 +104,46 @@ pub fn save_skipped(
         text,
         seconds,
     )
+}
+
+/// Saves entries of the user's index, and what is staged in some of them. Returns the commit.
+///
+/// # Errors
+///
+/// git failed, or another process saved something meanwhile.
+pub fn save_index(
+    workspace: &Locked,
+    session: &mut Session,
+    entries: &[IndexEntry],
+    staged: &[Saved],
+    seconds: i64,
+) -> Result<Oid> {
+    let list: Vec<u8> = entries.iter().flat_map(IndexEntry::record).collect();
+    let file = Entry {
+        mode: Mode::File,
+        oid: workspace.git.write_blob(&list)?,
+    };
+    let path =
+        RepoPath::new(INDEX_ENTRIES).ok_or_else(|| Error::bug("a side path that names nothing"))?;
+    let mut all = vec![(path, Some(file))];
+    for saved in staged {
+        all.push(entry(saved)?);
+    }
+    let (id, before) = (&session.id, session.side.as_ref());
+    let text = "The index, before an accept";
+    let commit = commit(workspace, id, before, &all, text, seconds)?;
+    session.side = Some(commit.clone());
+    Ok(commit)
+}
+
+/// The entries that [`save_index`] saved in this commit.
+///
+/// # Errors
+///
+/// They can't be read.
+pub fn index_entries(workspace: &Workspace, side: &Oid) -> Result<Vec<IndexEntry>> {
+    let list = workspace.git.file_of(side, INDEX_ENTRIES)?;
+    Ok(IndexEntry::read_all(&list)?)
 }
 
 /// Everything that a turn could not hold.

@@ -3,6 +3,7 @@
 //! The lock is a second name of a file of edio's. So a lock that a killed edio left is known by its inode; one of
 //! anybody else's is never touched.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
@@ -10,8 +11,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Difference, Entry, IndexEntry, Oid, PrivateIndex, RepoPath};
 
+use super::super::ops::Operation;
 use super::super::session::Session;
 use super::super::side::{self, Part, Saved};
 use super::super::snapshot::Moment;
@@ -79,22 +81,56 @@ impl IndexLock {
             .map(|change| (change.path.clone(), change.new.clone()))
             .collect();
         self.index.set(&entries)?;
-        // Setting an entry drops its flags. They are the user's, and a sparse checkout stands on them.
-        let lost = |flag: fn(&crate::gitengine::IndexEntry) -> bool| -> Vec<RepoPath> {
+        let stays = |entry: &IndexEntry| {
+            let change = changes.iter().find(|change| change.path == entry.path);
+            change.is_some_and(|change| change.new.is_some())
+        };
+        let kept: Vec<_> = flagged.into_iter().filter(stays).collect();
+        self.set_flags(&kept)?;
+        Ok(self.index.refresh()?)
+    }
+
+    /// Makes the index that the user's is to become when an accept is taken back: where its commit changed something, the
+    /// entries are as before.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn prepare_back(
+        &self,
+        workspace: &Locked,
+        operation: &Operation,
+        changes: &[Difference],
+    ) -> Result<()> {
+        self.index.copy_from(&self.users)?;
+        let before = entries_before(workspace, operation)?;
+        let entries: Vec<_> = changes
+            .iter()
+            .map(|change| {
+                let entry = before.iter().find(|entry| entry.path == change.path);
+                let entry = entry.map(|entry| Entry {
+                    mode: entry.mode,
+                    oid: entry.oid.clone(),
+                });
+                (change.path.clone(), entry)
+            })
+            .collect();
+        self.index.set(&entries)?;
+        self.set_flags(&before)?;
+        Ok(self.index.refresh()?)
+    }
+
+    /// Setting an entry drops its flags. They are the user's, and a sparse checkout stands on them.
+    fn set_flags(&self, flagged: &[IndexEntry]) -> Result<()> {
+        let with = |flag: fn(&IndexEntry) -> bool| -> Vec<RepoPath> {
             let entries = flagged.iter().filter(|entry| flag(entry));
-            entries
-                .filter(|entry| {
-                    let change = changes.iter().find(|change| change.path == entry.path);
-                    change.is_some_and(|change| change.new.is_some())
-                })
-                .map(|entry| entry.path.clone())
-                .collect()
+            entries.map(|entry| entry.path.clone()).collect()
         };
         self.index
-            .flag("--skip-worktree", &lost(|e| e.skip_worktree))?;
-        self.index
-            .flag("--assume-unchanged", &lost(|e| e.assume_unchanged))?;
-        Ok(self.index.refresh()?)
+            .flag("--skip-worktree", &with(|e| e.skip_worktree))?;
+        Ok(self
+            .index
+            .flag("--assume-unchanged", &with(|e| e.assume_unchanged))?)
     }
 
     /// Puts the new index in place, and gives the lock back.
@@ -150,7 +186,7 @@ fn held(lock: &std::path::Path) -> Error {
         .hint("wait for it and try again; if no git is running, remove that file")
 }
 
-/// Saves what the user staged and the commit's content replaces in the index. Returns the side commit.
+/// Saves the entries of the user's index that the commit changes, and what was staged there. Returns the side commit.
 ///
 /// # Errors
 ///
@@ -165,29 +201,37 @@ pub fn save_staged(
     if !users.exists() {
         return Ok(None);
     }
-    let staged = workspace.git.list_index(&users)?.entries;
-    let saved: Vec<Saved> = staged
-        .into_iter()
-        .filter(|entry| {
-            let change = changes.iter().find(|change| change.path == entry.path);
-            let sides = change
-                .into_iter()
-                .flat_map(|change| [&change.old, &change.new]);
-            let mut known = sides.flatten().map(|side| &side.oid);
-            change.is_some() && entry.stage == 0 && known.all(|oid| oid != &entry.oid)
-        })
-        .map(|entry| Saved {
-            part: Part::Index,
-            path: entry.path,
-            entry: crate::gitengine::Entry {
-                mode: entry.mode,
-                oid: entry.oid,
-            },
-        })
+    let changed: BTreeMap<&RepoPath, &Difference> = changes
+        .iter()
+        .map(|change| (&change.path, change))
         .collect();
-    if saved.is_empty() {
-        return Ok(None);
+    let mut entries = workspace.git.list_index(&users)?.entries;
+    entries.retain(|entry| changed.contains_key(&entry.path));
+    let is_staged = |entry: &&IndexEntry| {
+        let change = changed.get(&entry.path);
+        let sides = change
+            .into_iter()
+            .flat_map(|change| [&change.old, &change.new]);
+        let mut known = sides.flatten().map(|side| &side.oid);
+        entry.stage == 0 && known.all(|oid| oid != &entry.oid)
+    };
+    let staged = entries.iter().filter(is_staged).map(|entry| Saved {
+        part: Part::Index,
+        path: entry.path.clone(),
+        entry: Entry {
+            mode: entry.mode,
+            oid: entry.oid.clone(),
+        },
+    });
+    let staged: Vec<Saved> = staged.collect();
+    let seconds = moment.seconds;
+    side::save_index(workspace, session, &entries, &staged, seconds).map(Some)
+}
+
+/// The entries that [`save_staged`] saved.
+fn entries_before(workspace: &Locked, operation: &Operation) -> Result<Vec<IndexEntry>> {
+    match &operation.side {
+        Some(side) => side::index_entries(workspace, side),
+        None => Ok(Vec::new()),
     }
-    let text = "Staged work, before an accept";
-    side::save(workspace, session, &saved, text, moment.seconds).map(Some)
 }

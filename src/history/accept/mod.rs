@@ -87,22 +87,15 @@ pub fn accept(workspace: &mut Locked, wish: &Wish, moment: Moment) -> Result<Acc
         .git
         .differences_counted(&head_tree, &content.tree, &[])?;
     let commit = write_commit(workspace, &content.tree, &head, &wish.message)?;
-    let lock = IndexLock::take(workspace)?;
-    let side = index::save_staged(workspace, &mut session, &changes, moment)?;
     let text = format!("accept {}", subject(&wish.message));
     let tree = current.tree.clone();
     let operation = Operation {
-        side,
         head_before: head.commit.clone(),
         head_after: Some(commit.clone()),
         branch: head.branch.clone(),
         ..Operation::on_work_tree(Deed::Accept, text, tree, &session, &current)
     };
-    ops::record(workspace, &mut session, &operation, moment.seconds)?;
-    lock.prepare(workspace, &changes)?;
-    move_branch(workspace, &head, &commit, &wish.message)?;
-    lock.finish(workspace)?;
-    archive(workspace, &session)?;
+    land(workspace, &mut session, operation, &changes, moment)?;
     let uncommitted = workspace.git.differences(&content.tree, &current.tree)?;
     Ok(Accepted {
         commit,
@@ -115,6 +108,189 @@ pub fn accept(workspace: &mut Locked, wish: &Wish, moment: Moment) -> Result<Acc
             .into_iter()
             .map(|d: Difference| d.path)
             .collect(),
+    })
+}
+
+/// Moves the branch, then the index, then puts the session away: all written down first.
+fn land(
+    workspace: &mut Locked,
+    session: &mut Session,
+    operation: Operation,
+    changes: &[Difference],
+    moment: Moment,
+) -> Result<()> {
+    let lock = IndexLock::take(workspace)?;
+    let side = index::save_staged(workspace, session, changes, moment)?;
+    let operation = Operation { side, ..operation };
+    lock.prepare(workspace, changes)?;
+    workspace.state.unfinished = true;
+    workspace.state.save(&workspace.scratch())?;
+    ops::record(workspace, session, &operation, moment.seconds)?;
+    let moved = move_branch(workspace, &operation, Way::Forward);
+    if moved.is_err() {
+        workspace.state.unfinished = false;
+        workspace.state.save(&workspace.scratch())?;
+    }
+    moved?;
+    lock.finish(workspace)?;
+    archive(workspace, session)
+}
+
+/// Makes the commit of an accept that was taken back the branch's again.
+///
+/// # Errors
+///
+/// HEAD is not where it was before that accept, or as for [`accept`].
+pub fn land_again(
+    workspace: &mut Locked,
+    mut session: Session,
+    operation: &Operation,
+    moment: Moment,
+) -> Result<()> {
+    refuse_open_operation(workspace)?;
+    let changes = changes_of(workspace, operation)?;
+    let current = session.current()?.clone();
+    let again = Operation {
+        head_before: operation.head_before.clone(),
+        head_after: operation.head_after.clone(),
+        branch: operation.branch.clone(),
+        ..Operation::on_work_tree(
+            Deed::Accept,
+            operation.text.clone(),
+            operation.tree.clone(),
+            &session,
+            &current,
+        )
+    };
+    land(workspace, &mut session, again, &changes, moment)
+}
+
+/// What the commit of an accept changes.
+fn changes_of(workspace: &Locked, operation: &Operation) -> Result<Vec<Difference>> {
+    let before = Head {
+        commit: operation.head_before.clone(),
+        branch: None,
+    };
+    let after = Head {
+        commit: operation.head_after.clone(),
+        branch: None,
+    };
+    let before = snapshot::head_tree(workspace, &before)?;
+    let after = snapshot::head_tree(workspace, &after)?;
+    Ok(workspace.git.differences(&before, &after)?)
+}
+
+/// Takes an accept back: branch, index and session are as before it.
+///
+/// # Errors
+///
+/// The branch points elsewhere by now, or HEAD is on another; then nothing has changed.
+pub fn take_back(
+    workspace: &mut Locked,
+    session: Session,
+    operation: &Operation,
+    moment: Moment,
+) -> Result<()> {
+    refuse_open_operation(workspace)?;
+    refuse_moved_branch(workspace, operation)?;
+    let changes = changes_of(workspace, operation)?;
+    let lock = IndexLock::take(workspace)?;
+    lock.prepare_back(workspace, operation, &changes)?;
+    let mut session = unarchive(workspace, session)?;
+    let current = session.current()?.clone();
+    let undo = Operation {
+        undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
+        ..Operation::on_work_tree(
+            Deed::Undo,
+            "undo".to_owned(),
+            current.tree.clone(),
+            &session,
+            &current,
+        )
+    };
+    workspace.state.unfinished = true;
+    snapshot::stand(workspace, &session)?;
+    workspace.state.save(&workspace.scratch())?;
+    ops::record(workspace, &mut session, &undo, moment.seconds)?;
+    move_branch(workspace, operation, Way::Back)?;
+    lock.finish(workspace)?;
+    workspace.state.unfinished = false;
+    workspace.state.save(&workspace.scratch())
+}
+
+/// Finishes an accept, or its undo, that a killed process left in the middle. Returns what came of it, in words.
+///
+/// The branch tells how far it came: it moves in one step, after everything was written down and before the index.
+///
+/// # Errors
+///
+/// The index is locked, or git failed.
+pub fn settle(
+    workspace: &mut Locked,
+    session: Session,
+    accept: &Operation,
+    last: &Operation,
+) -> Result<String> {
+    let (branch, commit) = workspace.git.head()?;
+    let is_on = branch == accept.branch;
+    let changes = changes_of(workspace, accept)?;
+    let taking_back = last.deed == Deed::Undo;
+    let lock = IndexLock::take(workspace)?;
+    if taking_back && is_on && commit == accept.head_after {
+        lock.prepare_back(workspace, accept, &changes)?;
+        move_branch(workspace, accept, Way::Back)?;
+        lock.finish(workspace)?;
+        return Ok(format!("the undo of {} is finished", accept.text));
+    }
+    if taking_back && is_on && commit == accept.head_before {
+        lock.prepare_back(workspace, accept, &changes)?;
+        lock.finish(workspace)?;
+        return Ok(format!("the undo of {} is finished", accept.text));
+    }
+    if !taking_back && is_on && commit == accept.head_after {
+        lock.prepare(workspace, &changes)?;
+        lock.finish(workspace)?;
+        archive(workspace, &session)?;
+        return Ok(format!("{} is finished", accept.text));
+    }
+    Ok(format!("{} was not made", accept.text))
+}
+
+fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> {
+    let (branch, commit) = workspace.git.head()?;
+    if branch == operation.branch && commit == operation.head_after {
+        return Ok(());
+    }
+    let name = operation.branch.as_deref().unwrap_or("HEAD");
+    let name = name.trim_start_matches("refs/heads/");
+    let short = operation.head_after.as_ref().map_or("", Oid::short);
+    Err(Error::refused(format!(
+        "{name} does not end with the accepted commit {short} any more"
+    ))
+    .hint("what was committed since stands on it: take that back first, or use git revert"))
+}
+
+/// Gives an archived session its refs back.
+fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
+    let active = |leaf| refnames::name(Shelf::Active, &session.id, leaf);
+    let turns = session.turns.values();
+    let mut changes: Vec<RefChange> = turns
+        .map(|turn| RefChange::set(active(Leaf::Turn(turn.number().turn)), None, &turn.commit))
+        .collect();
+    changes.extend(
+        session
+            .refs
+            .iter()
+            .map(|(leaf, oid)| RefChange::set(active(*leaf), None, oid)),
+    );
+    workspace.git.change_refs(&changes)?;
+    let archived = session.refs.iter().map(|(leaf, oid)| {
+        RefChange::delete(refnames::name(Shelf::Archive, &session.id, *leaf), oid)
+    });
+    workspace.git.change_refs(&archived.collect::<Vec<_>>())?;
+    Ok(Session {
+        shelf: Shelf::Active,
+        ..session
     })
 }
 
@@ -238,19 +414,35 @@ fn is_missing_identity(error: &GitError) -> bool {
     .any(|words| said.contains_str(words))
 }
 
-fn move_branch(workspace: &Locked, head: &Head, commit: &Oid, message: &str) -> Result<()> {
-    let name = head.branch.as_deref().unwrap_or("HEAD");
-    let reason = format!("edio accept: {}", subject(message));
+/// Which way a branch moves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Back,
+}
+
+fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()> {
+    let name = operation.branch.as_deref().unwrap_or("HEAD");
+    let (before, after, reason) = match way {
+        Way::Forward => (
+            &operation.head_before,
+            &operation.head_after,
+            format!("edio {}", operation.text),
+        ),
+        Way::Back => (
+            &operation.head_after,
+            &operation.head_before,
+            format!("edio undo: {}", operation.text),
+        ),
+    };
     let moved = workspace
         .git
-        .move_users_ref(name, head.commit.as_ref(), commit, &reason);
+        .move_users_ref(name, before.as_ref(), after.as_ref(), &reason);
     moved.map_err(|error| {
-        Error::cannot(format!(
-            "{} could not be moved",
-            name.trim_start_matches("refs/heads/")
-        ))
-        .because(error)
-        .hint("somebody may have committed meanwhile, or a hook said no: try edio accept again")
+        let name = name.trim_start_matches("refs/heads/");
+        Error::cannot(format!("{name} could not be moved"))
+            .because(error)
+            .hint("somebody may have committed meanwhile, or a hook said no: try it again")
     })
 }
 
@@ -288,6 +480,7 @@ pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
     for chunk in deleted.chunks(CHUNK) {
         workspace.git.change_refs(chunk)?;
     }
+    workspace.state.unfinished = false;
     workspace.state.session = None;
     workspace.state.cache = None;
     workspace.pointed = None;

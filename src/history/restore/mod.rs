@@ -91,10 +91,13 @@ pub fn restore(
         return Ok(Restored { plan, done, safety });
     }
     let (tree, end) = match wish.paths.is_empty() {
-        true => (wish.target.tree.clone(), End::At(wish.target.clone())),
+        true => (
+            wish.target.tree.clone(),
+            End::At(Box::new(wish.target.clone())),
+        ),
         false => {
             let tree = tree_with(workspace, &plan)?;
-            let note = new_note(workspace, &from, &tree, format!("R{}", &words[1..]))?;
+            let note = new_note(workspace, &from, &tree, capitalised(&words))?;
             (tree, End::New(note))
         }
     };
@@ -104,6 +107,13 @@ pub fn restore(
     };
     let done = perform(workspace, &mut session, &plan, operation, end, moment)?;
     Ok(Restored { plan, done, safety })
+}
+
+/// A sentence from words: `restore 3` becomes `Restore 3`.
+pub fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
 }
 
 /// The note of a turn that an operation ends in.
@@ -324,7 +334,11 @@ pub fn save_unsaved(
 }
 
 /// The session that this workspace works in: the one that was read already, unless the turn is from another.
-fn own_session(workspace: &Locked, read: Session, safety: Option<&Turn>) -> Result<Session> {
+///
+/// # Errors
+///
+/// git failed.
+pub fn own_session(workspace: &Locked, read: Session, safety: Option<&Turn>) -> Result<Session> {
     let standing = workspace.state.session.as_ref();
     let is_own = standing.is_some_and(|standing| standing.id == read.id);
     if !is_own || read.shelf != Shelf::Active {

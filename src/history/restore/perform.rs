@@ -22,7 +22,7 @@ use super::plan::{Action, Plan};
 /// Where the session stands when an operation has ended.
 pub enum End {
     /// At a turn that there is.
-    At(Turn),
+    At(Box<Turn>),
     /// At a turn of its own, with this note.
     New(Box<Note>),
 }
@@ -65,8 +65,15 @@ pub fn perform(
     workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);
-    let applied = apply(&workspace.git, &disk, plan, &saved.blobs)
-        .map_err(|error| stopped_hints(error, &operation, &from))?;
+    let applied = match apply(&workspace.git, &disk, plan, &saved.blobs) {
+        Ok(applied) => applied,
+        Err(error) => {
+            // Said now: the next command need not find it.
+            workspace.state.unfinished = false;
+            workspace.state.save(&workspace.scratch())?;
+            return Err(stopped_hints(error, &operation, &from));
+        }
+    };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
     let turn = match end {
         End::At(turn) => {

@@ -1,0 +1,114 @@
+//! How the plan of a restore, a revert, an undo looks, and what came of it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Context, Printed, plural};
+use crate::error::Result;
+use crate::gitengine::RepoPath;
+use crate::history::restore::{Action, Performed, Plan};
+use crate::term::{json, text};
+
+/// What is done with a path.
+#[derive(Serialize)]
+pub struct PlanRecord {
+    path: Value,
+    action: &'static str,
+    why: Option<String>,
+}
+
+/// The plan as JSON.
+pub fn records(plan: &Plan) -> Vec<PlanRecord> {
+    let record = |(path, action): (&RepoPath, &Action)| PlanRecord {
+        path: json::path(path.as_bytes()),
+        action: action_name(action),
+        why: why(action),
+    };
+    plan.actions.iter().map(record).collect()
+}
+
+/// Prints a plan that is not carried out. `goal` is what the work tree would be brought to.
+pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
+    for (path, action) in &plan.actions {
+        let path = text::path(path.as_bytes());
+        let line = match (action_name(action), why(action)) {
+            (name, Some(why)) => format!("{name:<7} {path} ({why})"),
+            (name, None) => format!("{name:<7} {path}"),
+        };
+        context.term.line(line).printed()?;
+    }
+    match plan.is_nothing() {
+        true => context
+            .term
+            .told(format!("nothing would change: the work tree is as {goal}")),
+        false => context
+            .term
+            .told("nothing was changed: this is what would be done"),
+    }
+    Ok(())
+}
+
+/// `3 paths written, 1 removed`.
+pub fn counts(done: &Performed) -> String {
+    match (done.written, done.removed) {
+        (0, 0) => "nothing to do".to_owned(),
+        (written, 0) => format!("{} written", plural(written, "path")),
+        (0, removed) => format!("{} removed", plural(removed, "path")),
+        (written, removed) => format!("{} written, {removed} removed", plural(written, "path")),
+    }
+}
+
+fn action_name(action: &Action) -> &'static str {
+    match action {
+        Action::Write { .. } => "write",
+        Action::SetMode { .. } => "mode",
+        Action::Remove { .. } => "remove",
+        Action::Keep(_) => "keep",
+    }
+}
+
+fn why(action: &Action) -> Option<String> {
+    match action {
+        Action::Keep(kept) => Some(kept.to_string()),
+        _ => None,
+    }
+}
+
+/// Names what was left alone.
+pub fn name_kept(context: &mut Context, plan: &Plan) {
+    const NAMED: usize = 5;
+    let kept: Vec<(&RepoPath, String)> = plan
+        .actions
+        .iter()
+        .filter_map(|(path, action)| Some((path, why(action)?)))
+        .collect();
+    for (path, why) in kept.iter().take(NAMED) {
+        let path = text::path(path.as_bytes());
+        context.term.told(format!("  left alone: {path} ({why})"));
+    }
+    if kept.len() > NAMED {
+        let more = kept.len() - NAMED;
+        context.term.told(format!("  left alone: {more} more"));
+    }
+}
+
+/// Names what was replaced and is held by no turn, and where it is saved.
+pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
+    let Some(side) = &done.side else {
+        return;
+    };
+    for path in &plan.saved {
+        let shown = text::path(path.as_bytes());
+        context.term.told(format!(
+            "  an ignored file was replaced: {shown} (its old content: git show {}:ignored/{shown})",
+            side.short()
+        ));
+    }
+    for path in &done.displaced {
+        let shown = text::path(path.as_bytes());
+        context.term.warn(format!(
+            "{shown} was changed while it was restored (that content: git show {}:displaced/{shown})",
+            side.short()
+        ));
+    }
+}

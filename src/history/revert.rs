@@ -1,0 +1,154 @@
+//! Revert: taking back only what some turns did, and keeping what came after.
+
+use crate::error::{Error, Result};
+use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
+
+use super::ops::{Deed, Operation};
+use super::restore::{
+    End, Goal, Performed, Plan, new_note, own_session, perform, plan_to, save_unsaved, tree_with,
+};
+use super::scan::{Scan, scan};
+use super::session::Session;
+use super::snapshot::Moment;
+use super::turn::Turn;
+use super::workspace::Locked;
+
+/// What is wanted.
+pub struct Wish {
+    /// The first of the turns.
+    pub first: Turn,
+    /// The last of them.
+    pub last: Turn,
+    /// Only these paths: all where there are none.
+    pub paths: Vec<RepoPath>,
+}
+
+/// What came of it.
+pub struct Reverted {
+    /// The plan that was carried out.
+    pub plan: Plan,
+    /// What was done.
+    pub done: Performed,
+    /// The turn that holds what was unsaved before.
+    pub safety: Option<Turn>,
+}
+
+/// The plan, with nothing done.
+///
+/// # Errors
+///
+/// It would be refused, or git failed.
+pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
+    let scan = scan(workspace)?;
+    make_plan(workspace, session, &scan, wish)
+}
+
+/// Takes back what the turns did.
+///
+/// # Errors
+///
+/// What came after changed the same: refused, with nothing changed. Or stopped midway.
+pub fn revert(
+    workspace: &mut Locked,
+    session: Session,
+    wish: &Wish,
+    moment: Moment,
+) -> Result<Reverted> {
+    workspace.git = workspace.git.synced();
+    let scan = scan(workspace)?;
+    let plan = make_plan(workspace, &session, &scan, wish)?;
+    if plan.is_nothing() {
+        return Err(Error::cannot("there is nothing left of it to take back"));
+    }
+    let words = wish.in_words();
+    let safety = save_unsaved(workspace, scan, &words, moment)?;
+    let mut session = own_session(workspace, session, safety.as_ref())?;
+    let from = session.current()?.clone();
+    let tree = tree_with(workspace, &plan)?;
+    let note = new_note(workspace, &from, &tree, wish.message())?;
+    let operation = Operation {
+        to: wish.last.commit.clone(),
+        ..Operation::on_work_tree(Deed::Revert, words, tree, &session, &from)
+    };
+    let done = perform(
+        workspace,
+        &mut session,
+        &plan,
+        operation,
+        End::New(note),
+        moment,
+    )?;
+    Ok(Reverted { plan, done, safety })
+}
+
+impl Wish {
+    fn in_words(&self) -> String {
+        match self.first.number() == self.last.number() {
+            true => format!("revert {}", self.last.number()),
+            false => format!("revert {}..{}", self.first.number(), self.last.number()),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self.first.number() == self.last.number() {
+            true => format!("Revert \"{}\"", self.last.note.subject()),
+            false => format!(
+                "Revert \"{}\" to \"{}\"",
+                self.first.note.subject(),
+                self.last.note.subject()
+            ),
+        }
+    }
+}
+
+fn make_plan(workspace: &Locked, session: &Session, scan: &Scan, wish: &Wish) -> Result<Plan> {
+    let before = session.before(workspace, &wish.first)?;
+    let without = match wish.paths.is_empty() {
+        true => before.tree,
+        false => only_paths(workspace, wish, &before.tree)?,
+    };
+    let tree = match workspace
+        .git
+        .merge_trees(&wish.last.tree, &scan.tree, &without)?
+    {
+        Merged::Clean(tree) => tree,
+        Merged::Conflicts(paths) => return Err(conflict(wish, &paths)),
+    };
+    let goal = Goal {
+        tree: &tree,
+        not_held: &[],
+        name: wish.in_words(),
+    };
+    plan_to(workspace, scan, &goal)
+}
+
+/// The last turn's tree with just these paths as they were before the first.
+fn only_paths(workspace: &Locked, wish: &Wish, before: &Oid) -> Result<Oid> {
+    let git = &workspace.git;
+    let (differences, _) = git.differences_counted(&wish.last.tree, before, &wish.paths)?;
+    let index = PrivateIndex::at(git, workspace.scratch().join("index.revert"));
+    index.read_tree(&wish.last.tree)?;
+    let entries: Vec<_> = differences.into_iter().map(|d| (d.path, d.new)).collect();
+    if entries.is_empty() {
+        let named: Vec<_> = wish.paths.iter().map(ToString::to_string).collect();
+        return Err(Error::cannot(format!(
+            "{} changed nothing in {}",
+            wish.in_words().trim_start_matches("revert "),
+            named.join(", ")
+        )));
+    }
+    index.set(&entries)?;
+    let tree = index.write_tree()?;
+    index.remove()?;
+    Ok(tree)
+}
+
+fn conflict(wish: &Wish, paths: &[RepoPath]) -> Error {
+    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
+    Error::refused(format!(
+        "{} changes what came after it changed, too",
+        wish.in_words()
+    ))
+    .because(format!("in conflict: {}", named.join(", ")))
+    .hint("leave those paths out, or revert the later turns first: edio log PATH")
+}

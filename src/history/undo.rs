@@ -1,0 +1,288 @@
+//! Undo and redo.
+//!
+//! What can be undone is read off the turns and the operations, in the order in which they happened. An undo is an
+//! operation itself: it takes the last of these off, and a redo goes back to where the undo was called.
+
+use crate::error::{Error, Result};
+use crate::gitengine::Oid;
+
+use super::accept;
+use super::ops::{self, Deed, Operation};
+use super::refnames::Shelf;
+use super::restore::{End, Goal, Performed, Plan, own_session, perform, plan_to, save_unsaved};
+use super::scan::scan;
+use super::session::Session;
+use super::side;
+use super::snapshot::Moment;
+use super::turn::{Kind, Turn};
+use super::workspace::{Locked, Workspace};
+
+/// Back, or forward again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the state before the last turn or operation.
+    Undo,
+    /// To the state before the last undo.
+    Redo,
+}
+
+/// What came of it.
+pub struct Undone {
+    /// What was taken back, or done again: `turn 7 "simplify"`, `restore 6`.
+    pub what: String,
+    /// The turn that the work tree equals now; `None` where a whole session came back, or went.
+    pub target: Option<Turn>,
+    /// The plan that was carried out.
+    pub plan: Plan,
+    /// What was done.
+    pub done: Performed,
+    /// The turn that holds what was unsaved before.
+    pub safety: Option<Turn>,
+    /// Where the branch stands now, if an accept was taken back or done again.
+    pub branch: Option<(String, Option<Oid>)>,
+}
+
+/// Something that happened, and can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Event {
+    /// Its commit.
+    id: Oid,
+    /// What it was, in a person's words.
+    what: String,
+    /// The snapshot that the work tree equalled before.
+    before: Oid,
+    /// For an accept: all of it.
+    accept: Option<Operation>,
+}
+
+/// What has happened, as far as it still counts.
+#[derive(Debug, Default)]
+struct Past {
+    done: Vec<Event>,
+    undone: Vec<Event>,
+}
+
+/// Takes the last turn or operation back, or the last undo.
+///
+/// # Errors
+///
+/// There is nothing to take back, or it can't be done: then nothing has changed.
+pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Result<Undone> {
+    workspace.git = workspace.git.synced();
+    let Some(session) = Session::active(workspace)? else {
+        return match direction {
+            Direction::Undo => undo_accept(workspace, moment),
+            Direction::Redo => Err(nothing(direction)),
+        };
+    };
+    let mut past = Past::of(workspace, &session)?;
+    let event = match direction {
+        Direction::Undo => past.done.pop(),
+        Direction::Redo => past.undone.pop(),
+    };
+    let event = event.ok_or_else(|| nothing(direction))?;
+    match &event.accept {
+        Some(operation) => redo_accept(workspace, session, &event, operation, moment),
+        None => go_to(workspace, session, direction, &event, moment),
+    }
+}
+
+fn nothing(direction: Direction) -> Error {
+    match direction {
+        Direction::Undo => Error::cannot("there is nothing to undo"),
+        Direction::Redo => Error::cannot("there is nothing to redo")
+            .hint("only what was undone last can be done again; any turn: edio restore TURN"),
+    }
+}
+
+/// Brings the work tree to the snapshot before an event.
+fn go_to(
+    workspace: &mut Locked,
+    session: Session,
+    direction: Direction,
+    event: &Event,
+    moment: Moment,
+) -> Result<Undone> {
+    let target = snapshot_of(workspace, &session, &event.before)?;
+    let scan = scan(workspace)?;
+    let goal = Goal {
+        tree: &target.tree,
+        not_held: &side::all_skipped(workspace, &target)?,
+        name: format!("turn {}", target.number()),
+    };
+    let plan = plan_to(workspace, &scan, &goal)?;
+    let words = match direction {
+        Direction::Undo => "undo",
+        Direction::Redo => "redo",
+    };
+    let safety = save_unsaved(workspace, scan, words, moment)?;
+    let mut session = own_session(workspace, session, safety.as_ref())?;
+    let from = session.current()?.clone();
+    let deed = match direction {
+        Direction::Undo => Deed::Undo,
+        Direction::Redo => Deed::Redo,
+    };
+    let tree = target.tree.clone();
+    let operation = Operation {
+        to: target.commit.clone(),
+        undoes: Some(event.id.clone()),
+        ..Operation::on_work_tree(deed, words.to_owned(), tree, &session, &from)
+    };
+    let end = End::At(Box::new(target.clone()));
+    let done = perform(workspace, &mut session, &plan, operation, end, moment)?;
+    Ok(Undone {
+        what: event.what.clone(),
+        target: Some(target),
+        plan,
+        done,
+        safety,
+        branch: None,
+    })
+}
+
+fn snapshot_of(workspace: &Workspace, session: &Session, commit: &Oid) -> Result<Turn> {
+    if let Some(turn) = session.by_commit(commit) {
+        return Ok(turn.clone());
+    }
+    let commits = workspace.git.commits(std::slice::from_ref(commit))?;
+    let turn = commits.first().and_then(Turn::read);
+    turn.ok_or_else(|| Error::cannot(format!("{commit} is no snapshot of edio's")))
+}
+
+impl Past {
+    fn of(workspace: &Workspace, session: &Session) -> Result<Self> {
+        let operations = ops::all(workspace, session)?;
+        let mut past = Past::default();
+        let mut turns = session.turns.values().peekable();
+        for (id, operation) in &operations {
+            while let Some(turn) = turns.next_if(|turn| turn.number().turn <= operation.last) {
+                if !is_preamble(turn, operation) {
+                    past.took(workspace, session, turn)?;
+                }
+            }
+            past.did(id, operation);
+        }
+        for turn in turns {
+            past.took(workspace, session, turn)?;
+        }
+        Ok(past)
+    }
+
+    fn took(&mut self, workspace: &Workspace, session: &Session, turn: &Turn) -> Result<()> {
+        let before = session.before(workspace, turn)?;
+        self.done.push(Event {
+            id: turn.commit.clone(),
+            what: format!("turn {} ({})", turn.number(), turn.note.subject()),
+            before: before.commit,
+            accept: None,
+        });
+        self.undone.clear();
+        Ok(())
+    }
+
+    fn did(&mut self, id: &Oid, operation: &Operation) {
+        let event = Event {
+            id: id.clone(),
+            what: operation.text.clone(),
+            before: operation.from.clone(),
+            accept: None,
+        };
+        match operation.deed {
+            // These end in a turn, which is what is taken back.
+            Deed::RestorePaths | Deed::Revert => {}
+            Deed::Restore => {
+                self.done.push(event);
+                self.undone.clear();
+            }
+            // Put away as it was: what comes after it is another session's, or an undo.
+            Deed::Accept => self.done.push(Event {
+                accept: Some(operation.clone()),
+                ..event
+            }),
+            Deed::Redo => {
+                let redone = self.undone.pop();
+                let what = redone.map_or(event.what.clone(), |redone| redone.what);
+                self.done.push(Event { what, ..event });
+            }
+            Deed::Undo => {
+                let undone = self.done.pop();
+                let what = undone
+                    .as_ref()
+                    .map_or(event.what.clone(), |e| e.what.clone());
+                let accept = undone.and_then(|undone| undone.accept);
+                self.undone.push(Event {
+                    what,
+                    accept,
+                    ..event
+                });
+            }
+        }
+    }
+}
+
+/// Is this the safety turn that an undo or redo took of what was unsaved? It is a part of that.
+fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
+    matches!(operation.deed, Deed::Undo | Deed::Redo)
+        && turn.note.kind == Kind::Safety
+        && turn.commit == operation.from
+        && turn.number().turn == operation.last
+}
+
+/// Takes back the accept that put this workspace's last session away.
+fn undo_accept(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
+    let mut newest: Option<(i64, Session, Operation)> = None;
+    for session in Session::all(workspace)? {
+        let here =
+            session.current.as_ref().map(|turn| &turn.note.worktree) == Some(&workspace.name);
+        if session.shelf != Shelf::Archive || !here {
+            continue;
+        }
+        let Some(commit) = &session.ops else { continue };
+        let Some(operation) = Operation::read(commit) else {
+            continue;
+        };
+        let newer = newest
+            .as_ref()
+            .is_none_or(|(time, ..)| commit.seconds >= *time);
+        if operation.deed == Deed::Accept && newer {
+            newest = Some((commit.seconds, session, operation));
+        }
+    }
+    let (_, session, operation) = newest.ok_or_else(|| nothing(Direction::Undo))?;
+    accept::take_back(workspace, session, &operation, moment)?;
+    Ok(Undone {
+        what: operation.text,
+        target: None,
+        plan: Plan::default(),
+        done: Performed::default(),
+        safety: None,
+        branch: Some((
+            operation.branch.unwrap_or_else(|| "HEAD".to_owned()),
+            operation.head_before,
+        )),
+    })
+}
+
+fn redo_accept(
+    workspace: &mut Locked,
+    session: Session,
+    event: &Event,
+    operation: &Operation,
+    moment: Moment,
+) -> Result<Undone> {
+    accept::land_again(workspace, session, operation, moment)?;
+    Ok(Undone {
+        what: event.what.clone(),
+        target: None,
+        plan: Plan::default(),
+        done: Performed::default(),
+        safety: None,
+        branch: Some((
+            operation
+                .branch
+                .clone()
+                .unwrap_or_else(|| "HEAD".to_owned()),
+            operation.head_after.clone(),
+        )),
+    })
+}
