@@ -249,6 +249,25 @@ impl Command {
         })
     }
 
+    /// Runs the program beside edio: it has no input, and prints where edio prints its messages.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn run_beside(mut self) -> io::Result<Status> {
+        let ended = self.trace.as_ref().map(|trace| trace(&self.words));
+        let status = self
+            .inner
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .map(Status);
+        if let Some(ended) = ended {
+            ended();
+        }
+        status
+    }
+
     /// Runs the program with the terminal, and all three streams, handed over to it.
     ///
     /// It stays in edio's process group, so the terminal's own signals (Ctrl-C, Ctrl-Z, a changed size, a hang-up) reach

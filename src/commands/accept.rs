@@ -1,25 +1,37 @@
 //! `edio accept`: the work of a session as one commit.
 
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::paths;
+use super::record::{DifferenceRecord, difference, paths, status_letter};
 use super::{Context, Printed, checked_message, moment, stat};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, While};
 use crate::gitengine::RepoPath;
-use crate::history::accept::{Accepted, Wish, accept};
-use crate::term::{style, text};
+use crate::history::accept::{
+    Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
+    uncommitted,
+};
+use crate::history::address::Address;
+use crate::history::session::Session;
+use crate::history::workspace::Locked;
+use crate::process::Command;
+use crate::term::{json, style, text};
 
 /// Make the work of the session one clean commit on the branch.
 ///
 /// The commit holds what the session changed, on top of HEAD: commits made meanwhile stay, and what was uncommitted
 /// before the session stays uncommitted. The session is archived; its turns can still be looked at and restored.
+/// `edio undo` takes it back.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  edio accept \"feat: add auth\"\n  edio accept -m \"feat: add auth\" --all"
+    after_help = "Examples:\n  edio accept \"feat: add auth\"\n  edio accept \"feat: add auth\" --dry-run\n  edio accept -m \"feat: models\" --turn 3"
 )]
 pub struct Args {
-    /// The commit's message.
+    /// The commit's message. Without, on a terminal, your editor asks for it.
     #[arg(
         value_name = "MSG",
         allow_hyphen_values = true,
@@ -29,22 +41,44 @@ pub struct Args {
     /// The commit's message.
     #[arg(short, long, value_name = "MSG", allow_hyphen_values = true)]
     message: Option<String>,
+    /// Accept the turns up to this one. A new session goes on with what came after it.
+    #[arg(long, value_name = "TURN")]
+    turn: Option<Address>,
     /// Commit the whole work tree, also what was uncommitted before the session began.
     #[arg(long)]
     all: bool,
+    /// Commit to the branch that is checked out, though the session worked on another.
+    #[arg(long)]
+    here: bool,
+    /// Do not run the hooks pre-commit and commit-msg.
+    #[arg(long)]
+    no_verify: bool,
+    /// Show what would be committed, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Serialize)]
 struct Record {
-    commit: String,
+    dry_run: bool,
+    commit: Option<String>,
+    message: Option<String>,
     branch: Option<String>,
-    session: String,
+    session: Option<String>,
     turn: Option<u32>,
+    next_session: Option<String>,
     files: u64,
     added: u64,
     removed: u64,
+    changes: Vec<DifferenceRecord>,
     whole: Value,
-    uncommitted: Value,
+    uncommitted: Vec<UncommittedRecord>,
+}
+
+#[derive(Serialize)]
+struct UncommittedRecord {
+    path: Value,
+    why: String,
 }
 
 /// Runs it.
@@ -53,78 +87,211 @@ struct Record {
 ///
 /// Nothing to accept, refused, or git failed: HEAD, index and session are as before.
 pub fn run(context: &mut Context, args: Args) -> Result<u8> {
-    let wish = Wish {
-        message: message(args.words, args.message)?,
-        whole_tree: args.all,
-    };
+    let given = given(args.words, args.message)?;
+    let interactive = std::io::stdin().is_terminal() && context.term.out_is_terminal();
+    if given.is_none() && !interactive && !args.dry_run {
+        return Err(Error::usage("a commit needs a message").hint("edio accept \"what was done\""));
+    }
     let mut workspace = context.open_to_change()?;
-    let accepted = accept(&mut workspace, &wish, moment())?;
+    let wish = Wish {
+        turn: find_turn(context, &workspace, args.turn.as_ref())?,
+        extent: match args.all {
+            true => Extent::WholeTree,
+            false => Extent::Session,
+        },
+        branch: match args.here {
+            true => Onto::Any,
+            false => Onto::Sessions,
+        },
+    };
+    if args.dry_run {
+        let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment())?;
+        show(context, &workspace, &prepared, given)?;
+        return Ok(0);
+    }
+    let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment())?;
+    let verify = match args.no_verify {
+        true => Verify::No,
+        false => Verify::Yes,
+    };
+    let editor = workspace.git.clone();
+    let mut edit = |file: &Path| edit(&editor.editor()?, file);
+    let message = match given {
+        Some(text) => Message::Given(text),
+        None => Message::Edited(&mut edit),
+    };
+    let accepted = accept(&mut workspace, prepared, message, verify, moment())?;
     report(context, &accepted)?;
     Ok(0)
 }
 
-fn message(words: Option<String>, message: Option<String>) -> Result<String> {
+fn find_turn(
+    context: &Context,
+    workspace: &Locked,
+    address: Option<&Address>,
+) -> Result<Option<crate::history::turn::Turn>> {
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let session = Session::wanted(workspace, context.session.as_ref())?;
+    address.find(workspace, &session).map(Some)
+}
+
+/// Opens the person's editor, as git does: through a shell, since it may have words of its own.
+fn edit(editor: &OsString, file: &Path) -> Result<()> {
+    let mut script = editor.clone();
+    script.push(" \"$@\"");
+    let command = Command::new("sh")
+        .arg("-c")
+        .arg(script)
+        .arg(editor)
+        .arg(file);
+    let status = command
+        .hand_over()
+        .or_cannot(|| "the editor could not be started".to_owned())?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Error::cannot("the editor failed: nothing was committed")
+            .hint("or give the message at once: edio accept \"what was done\"")),
+    }
+}
+
+fn given(words: Option<String>, message: Option<String>) -> Result<Option<String>> {
     let Some(words) = words else {
-        let message = message.ok_or_else(|| {
-            Error::usage("a commit needs a message").hint("edio accept \"what was done\"")
-        })?;
-        return checked_message(message);
+        return message.map(checked_message).transpose();
     };
     // A message may begin with a dash; a single word that does is a flag that does not exist.
     if words.starts_with('-') && !words.contains(char::is_whitespace) {
         return Err(Error::usage(format!("there is no flag {words}"))
             .hint(format!("if it is the message: edio accept -m \"{words}\"")));
     }
-    checked_message(words)
+    checked_message(words).map(Some)
+}
+
+/// Shows what would be committed.
+fn show(
+    context: &mut Context,
+    workspace: &Locked,
+    prepared: &Prepared,
+    message: Option<String>,
+) -> Result<()> {
+    let left = uncommitted(workspace, prepared)?;
+    if context.term.is_json() {
+        let record = Record {
+            dry_run: true,
+            commit: None,
+            message,
+            branch: prepared.head.branch.clone(),
+            session: None,
+            turn: None,
+            next_session: None,
+            files: prepared.stat.files,
+            added: prepared.stat.added,
+            removed: prepared.stat.removed,
+            changes: prepared.changes.iter().map(difference).collect(),
+            whole: paths(&prepared.whole),
+            uncommitted: uncommitted_records(&left),
+        };
+        return context.term.record(&record).printed();
+    }
+    for change in &prepared.changes {
+        let path = text::path(change.path.as_bytes());
+        let line = format!("{} {path}", status_letter(change));
+        context.term.line(line).printed()?;
+    }
+    if let Some(message) = message {
+        context.term.line("").printed()?;
+        for line in text::plain_lines(message.as_bytes()).lines() {
+            context.term.line(format!("    {line}")).printed()?;
+        }
+    }
+    let branch = branch_name(prepared.head.branch.as_deref());
+    let what = stat(&prepared.stat);
+    context.term.told(format!(
+        "nothing was committed: this would go to {branch} ({what})"
+    ));
+    name_whole(context, &prepared.whole);
+    name_uncommitted(context, &left);
+    Ok(())
+}
+
+fn branch_name(branch: Option<&str>) -> String {
+    let branch = branch.unwrap_or("HEAD");
+    text::plain(branch.trim_start_matches("refs/heads/").as_bytes())
+}
+
+fn uncommitted_records(uncommitted: &[(RepoPath, Uncommitted)]) -> Vec<UncommittedRecord> {
+    let record = |(path, why): &(RepoPath, Uncommitted)| UncommittedRecord {
+        path: json::path(path.as_bytes()),
+        why: why.to_string(),
+    };
+    uncommitted.iter().map(record).collect()
 }
 
 fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
     if context.term.is_json() {
         let record = Record {
-            commit: accepted.commit.to_string(),
+            dry_run: false,
+            commit: Some(accepted.commit.to_string()),
+            message: Some(accepted.message.clone()),
             branch: accepted.branch.clone(),
-            session: accepted.session.id.to_string(),
-            turn: accepted
-                .session
-                .current
-                .as_ref()
-                .map(|turn| turn.number().turn),
+            session: Some(accepted.session.to_string()),
+            turn: Some(accepted.last.turn),
+            next_session: accepted.next.as_ref().map(ToString::to_string),
             files: accepted.stat.files,
             added: accepted.stat.added,
             removed: accepted.stat.removed,
+            changes: Vec::new(),
             whole: paths(&accepted.whole),
-            uncommitted: paths(&accepted.uncommitted),
+            uncommitted: uncommitted_records(&accepted.uncommitted),
         };
         return context.term.record(&record).printed();
     }
-    let branch = accepted.branch.as_deref().unwrap_or("HEAD");
-    let branch = text::plain(branch.trim_start_matches("refs/heads/").as_bytes());
+    let branch = branch_name(accepted.branch.as_deref());
     context.term.told(format!(
         "accepted: {} on {branch} ({})",
         style::turn(accepted.commit.short()),
         stat(&accepted.stat)
     ));
-    let session = &accepted.session.id;
-    context
-        .term
-        .told(format!("the session {session} is archived"));
-    name(
-        context,
-        &accepted.whole,
-        "went in whole, with what was uncommitted there before",
-    );
-    name(context, &accepted.uncommitted, "stays uncommitted");
+    let session = &accepted.session;
+    context.term.told(match &accepted.next {
+        None => format!("the session {session} is archived"),
+        Some(next) => format!("the session {session} is archived, {next} goes on"),
+    });
+    name_whole(context, &accepted.whole);
+    name_uncommitted(context, &accepted.uncommitted);
+    context.term.hint("to undo it: edio undo");
     Ok(())
 }
 
-fn name(context: &mut Context, paths: &[RepoPath], what: &str) {
-    const NAMED: usize = 5;
+const NAMED: usize = 5;
+
+fn name_whole(context: &mut Context, paths: &[RepoPath]) {
     for path in paths.iter().take(NAMED) {
         let path = text::path(path.as_bytes());
-        context.term.told(format!("  {path} {what}"));
+        context.term.told(format!(
+            "  whole, with what was uncommitted there before: {path}"
+        ));
     }
     if paths.len() > NAMED {
         let more = paths.len() - NAMED;
-        context.term.told(format!("  {more} more: {what}"));
+        context.term.told(format!(
+            "  whole, with what was uncommitted there before: {more} more"
+        ));
+    }
+}
+
+fn name_uncommitted(context: &mut Context, uncommitted: &[(RepoPath, Uncommitted)]) {
+    for (path, why) in uncommitted.iter().take(NAMED) {
+        let path = text::path(path.as_bytes());
+        context
+            .term
+            .told(format!("  stays uncommitted: {path} ({why})"));
+    }
+    if uncommitted.len() > NAMED {
+        let more = uncommitted.len() - NAMED;
+        context
+            .term
+            .told(format!("  stays uncommitted: {more} more"));
     }
 }

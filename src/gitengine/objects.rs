@@ -189,6 +189,15 @@ pub struct Signature<'a> {
     pub seconds: i64,
 }
 
+/// Is the user's commit signed? `git commit-tree` does not heed `commit.gpgSign` by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// With the user's key.
+    Yes,
+    /// No.
+    No,
+}
+
 /// A commit, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
@@ -269,9 +278,20 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// git failed: the identity may be missing.
-    pub fn write_users_commit(&self, tree: &Oid, parents: &[&Oid], message: &[u8]) -> Result<Oid> {
-        Self::commit_tree(self.ask("commit-tree"), tree, parents, message)
+    /// git failed: the identity may be missing, or the signing program.
+    pub fn write_users_commit(
+        &self,
+        tree: &Oid,
+        parents: &[&Oid],
+        message: &[u8],
+        signed: Signed,
+    ) -> Result<Oid> {
+        let ask = self.ask("commit-tree");
+        let ask = match signed {
+            Signed::Yes => ask.arg("-S"),
+            Signed::No => ask,
+        };
+        Self::commit_tree(ask, tree, parents, message)
     }
 
     fn commit_tree(

@@ -258,8 +258,24 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
 ///
 /// Any step failed. Then there is no session.
 pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<Standing> {
+    let standing = begin_at(workspace, &scan.tree, &scan.head, moment)?;
+    remember(workspace, scan)?;
+    Ok(standing)
+}
+
+/// Begins a session whose turn 0 is this tree.
+///
+/// # Errors
+///
+/// Any step failed. Then there is no session.
+pub fn begin_at(
+    workspace: &mut Locked,
+    tree: &Oid,
+    head: &Head,
+    moment: Moment,
+) -> Result<Standing> {
     let id = SessionId::begun_at(moment.seconds, moment.random);
-    let commit = write_baseline(workspace, &id, &scan.tree, &scan.head, moment)?;
+    let commit = write_baseline(workspace, &id, tree, head, moment)?;
     let name = refnames::name(Shelf::Active, &id, Leaf::Current);
     let made = RefChange::set(name, None, &commit);
     workspace.git.change_refs(&[made])?;
@@ -272,9 +288,8 @@ pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<
     workspace.state.session = Some(standing.clone());
     workspace.pointed = Some(Pointed {
         commit,
-        tree: scan.tree.clone(),
+        tree: tree.clone(),
     });
-    remember(workspace, scan)?;
     Ok(standing)
 }
 

@@ -80,7 +80,13 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
         Direction::Undo => past.done.pop(),
         Direction::Redo => past.undone.pop(),
     };
-    let event = event.ok_or_else(|| nothing(direction))?;
+    let Some(event) = event else {
+        return match direction {
+            // An accept of a turn has begun the session that goes on: with nothing done in it, that accept is the last.
+            Direction::Undo if session.turns.is_empty() => undo_accept(workspace, moment),
+            _ => Err(nothing(direction)),
+        };
+    };
     match &event.accept {
         Some(operation) => redo_accept(workspace, session, &event, operation, moment),
         None => go_to(workspace, session, direction, &event, moment),

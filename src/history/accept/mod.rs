@@ -6,109 +6,329 @@
 
 mod content;
 mod index;
+mod message;
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, GitError, Head, Oid, RefChange, RepoPath, Stat};
+use crate::gitengine::{Difference, GitError, Head, Oid, RefChange, RepoPath, Signed, Stat};
 
-use self::content::{Content, Extent};
+use self::content::Content;
+pub use self::content::Extent;
 use self::index::IndexLock;
+use self::message::Hooks;
+pub use self::message::{Message, Verify};
 use super::ops::{self, Deed, Operation};
-use super::refnames::{self, Leaf, Shelf};
-use super::scan::scan;
+use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::restore::own_session;
+use super::scan::{Scan, scan};
 use super::session::{Session, no_session};
 use super::snapshot::{self, Moment, Request, Unchanged};
-use super::turn::{Kind, Turn, Work};
+use super::turn::{Kind, Number, Turn, Work};
 use super::workspace::Locked;
 
 /// What is wanted.
 pub struct Wish {
-    /// The commit's message, to the letter.
-    pub message: String,
-    /// The whole work tree, also what was uncommitted before the session began?
-    pub whole_tree: bool,
+    /// The last turn that goes in; `None` for the work tree as it is.
+    pub turn: Option<Turn>,
+    /// How much goes in.
+    pub extent: Extent,
+    /// On which branch.
+    pub branch: Onto,
+}
+
+/// The branch that the commit may go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onto {
+    /// The one that the session worked on.
+    Sessions,
+    /// The one that HEAD is on, whichever that is.
+    Any,
+}
+
+/// An accept that nothing speaks against, with nothing committed yet.
+pub struct Prepared {
+    /// Where HEAD stands.
+    pub head: Head,
+    /// What the commit changes.
+    pub changes: Vec<Difference>,
+    /// How much that is.
+    pub stat: Stat,
+    /// Paths whose uncommitted state from before goes in with the session's changes on top of it.
+    pub whole: Vec<RepoPath>,
+    /// The turns that go in, by number.
+    pub turns: Vec<Turn>,
+    /// The turn that was taken first, where the work tree had changed since the last one.
+    pub turn: Option<Turn>,
+    session: Session,
+    baseline: Turn,
+    head_tree: Oid,
+    tree: Oid,
+    /// The turn that the commit ends with, and the work tree as it is.
+    last: Turn,
+    now: Oid,
+    continues: bool,
 }
 
 /// What came of it.
 pub struct Accepted {
     /// The commit.
     pub commit: Oid,
+    /// Its message.
+    pub message: String,
     /// The branch that moved; `None` where HEAD is detached.
     pub branch: Option<String>,
     /// The session, now archived.
-    pub session: Session,
+    pub session: SessionId,
+    /// The turn that the commit ends with.
+    pub last: Number,
     /// What the commit changes.
     pub stat: Stat,
-    /// The turn that was taken first, where the work tree had changed since the last one.
-    pub turn: Option<Turn>,
     /// Paths whose uncommitted state from before went in with the session's changes on top of it.
     pub whole: Vec<RepoPath>,
-    /// What stays uncommitted.
-    pub uncommitted: Vec<RepoPath>,
+    /// What stays uncommitted, and why.
+    pub uncommitted: Vec<(RepoPath, Uncommitted)>,
+    /// The session that goes on with what came after the accepted turn.
+    pub next: Option<SessionId>,
 }
 
-/// What must be in order before anything is begun.
-struct Start {
-    head: Head,
+/// Why a path stays uncommitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncommitted {
+    /// It was so before the session began.
+    Before,
+    /// It was changed after the accepted turn.
+    Later,
+    /// The commit has it otherwise: merged with other commits, or changed by a hook.
+    Otherwise,
+}
+
+impl fmt::Display for Uncommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Uncommitted::Before => "it was so before the session began",
+            Uncommitted::Later => "it was changed after that turn",
+            Uncommitted::Otherwise => "the commit has it otherwise",
+        })
+    }
+}
+
+/// Is the work tree recorded as a turn first, if it has changed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsaved {
+    /// Yes.
+    Take,
+    /// No: this is only a look at what would be done.
+    Look,
+}
+
+/// Works out what would be committed, and sees that nothing speaks against it.
+///
+/// # Errors
+///
+/// Refused, with everything as before: another branch, an operation of git's open, a conflict with commits made since
+/// the session began, nothing to commit.
+pub fn prepare(
+    workspace: &mut Locked,
+    wish: &Wish,
+    unsaved: Unsaved,
+    moment: Moment,
+) -> Result<Prepared> {
+    workspace.git = workspace.git.synced();
+    refuse_open_operation(workspace)?;
+    let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
+    let scan = scan(workspace)?;
+    let head = scan.head.clone();
+    if wish.branch == Onto::Sessions {
+        refuse_other_branch(before.current()?, &head)?;
+    }
+    let now = scan.tree.clone();
+    let (session, turn) = match unsaved {
+        Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
+        Unsaved::Look => {
+            let mut session = before;
+            if let Some(current) = &mut session.current {
+                current.note.skipped = scan.skipped;
+                current.tree = scan.tree;
+            }
+            (session, None)
+        }
+    };
+    let last = match &wish.turn {
+        Some(turn) => turn.clone(),
+        None => session.current()?.clone(),
+    };
+    let baseline = session.find_baseline(workspace)?;
+    let head_tree = snapshot::head_tree(workspace, &head)?;
+    let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
+    if content.tree == head_tree {
+        return Err(nothing_left(workspace, &session, &last, &baseline, unsaved));
+    }
+    let (changes, stat) = workspace
+        .git
+        .differences_counted(&head_tree, &content.tree, &[])?;
+    Ok(Prepared {
+        turns: turns_up_to(&session, &last),
+        continues: wish.turn.is_some(),
+        head,
+        changes,
+        stat,
+        whole: content.whole,
+        turn,
+        session,
+        baseline,
+        head_tree,
+        tree: content.tree,
+        last,
+        now,
+    })
+}
+
+/// The turns on the line that ends with this one.
+fn turns_up_to(session: &Session, last: &Turn) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let mut next = session.by_commit(&last.commit).cloned();
+    while let Some(turn) = next {
+        next = turn
+            .parent
+            .as_ref()
+            .and_then(|oid| session.turns.values().find(|t| &t.commit == oid))
+            .cloned();
+        if turn.number().turn > 0 {
+            turns.push(turn);
+        }
+    }
+    turns.reverse();
+    turns
+}
+
+fn take_unsaved(
+    workspace: &mut Locked,
     session: Session,
-    current: Turn,
-    turn: Option<Turn>,
+    scan: Scan,
+    moment: Moment,
+) -> Result<(Session, Option<Turn>)> {
+    let request = Request {
+        kind: Kind::Turn,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work: Work::default(),
+        moment,
+    };
+    let turn = snapshot::record(workspace, scan, &request)?.turn;
+    let session = own_session(workspace, session, turn.as_ref())?;
+    Ok((session, turn))
 }
 
 /// Makes the session one commit.
 ///
 /// # Errors
 ///
-/// Refused, with HEAD, index and session as before: another branch, an operation of git's open, a conflict with commits
-/// made since the session began, a lock held, no identity.
-pub fn accept(workspace: &mut Locked, wish: &Wish, moment: Moment) -> Result<Accepted> {
-    workspace.git = workspace.git.synced();
-    refuse_open_operation(workspace)?;
-    let Start {
-        head,
-        mut session,
-        current,
-        turn,
-    } = start(workspace, moment)?;
-    let baseline = session.find_baseline(workspace)?;
-    let head_tree = snapshot::head_tree(workspace, &head)?;
-    let extent = match wish.whole_tree {
-        true => Extent::WholeTree,
-        false => Extent::Session,
-    };
-    let content = Content::of(workspace, &baseline, &current, &head_tree, extent)?;
-    if content.tree == head_tree {
-        return Err(nothing_left(workspace, &session, &current, &baseline));
+/// A hook said no, there is no message or no identity, or the index is locked: HEAD, index and session are as before.
+pub fn accept(
+    workspace: &mut Locked,
+    mut prepared: Prepared,
+    message: Message<'_>,
+    verify: Verify,
+    moment: Moment,
+) -> Result<Accepted> {
+    let left = uncommitted(workspace, &prepared)?;
+    let hooks = Hooks::of(workspace, verify)?;
+    prepared.tree = hooks.pre_commit(workspace, &prepared.tree)?;
+    let message = hooks.message(workspace, message, &prepared.turns)?;
+    let (changes, stat) =
+        workspace
+            .git
+            .differences_counted(&prepared.head_tree, &prepared.tree, &[])?;
+    if changes.is_empty() {
+        return Err(Error::cannot("the pre-commit hook left nothing to commit"));
     }
-    let (changes, stat) = workspace
-        .git
-        .differences_counted(&head_tree, &content.tree, &[])?;
-    let commit = write_commit(workspace, &content.tree, &head, &wish.message)?;
-    let text = format!("accept {}", subject(&wish.message));
-    let tree = current.tree.clone();
+    let commit = write_commit(workspace, &prepared.tree, &prepared.head, &message)?;
+    let text = format!("accept {}", subject(&message));
+    let mut session = prepared.session.clone();
+    let current = session.current()?.clone();
     let operation = Operation {
-        head_before: head.commit.clone(),
+        to: prepared.last.commit.clone(),
+        head_before: prepared.head.commit.clone(),
         head_after: Some(commit.clone()),
-        branch: head.branch.clone(),
-        ..Operation::on_work_tree(Deed::Accept, text, tree, &session, &current)
+        branch: prepared.head.branch.clone(),
+        ..Operation::on_work_tree(
+            Deed::Accept,
+            text,
+            prepared.last.tree.clone(),
+            &session,
+            &current,
+        )
     };
     land(workspace, &mut session, operation, &changes, moment)?;
-    let uncommitted = workspace.git.differences(&content.tree, &current.tree)?;
+    let next = match prepared.continues {
+        true => Some(go_on(workspace, &prepared, &commit, moment)?),
+        false => None,
+    };
+    hooks.post_commit(workspace);
     Ok(Accepted {
+        uncommitted: left,
         commit,
-        branch: head.branch,
-        session,
+        message,
+        branch: prepared.head.branch,
+        session: prepared.session.id,
+        last: prepared.last.number(),
         stat,
-        turn,
-        whole: content.whole,
-        uncommitted: uncommitted
-            .into_iter()
-            .map(|d: Difference| d.path)
-            .collect(),
+        whole: prepared.whole,
+        next,
     })
+}
+
+/// Begins the session that goes on after an accepted turn: its turn 0 is that turn's work tree.
+fn go_on(
+    workspace: &mut Locked,
+    prepared: &Prepared,
+    commit: &Oid,
+    moment: Moment,
+) -> Result<SessionId> {
+    let head = Head {
+        commit: Some(commit.clone()),
+        branch: prepared.head.branch.clone(),
+    };
+    let standing = snapshot::begin_at(workspace, &prepared.last.tree, &head, moment)?;
+    workspace.state.save(&workspace.scratch())?;
+    Ok(standing.id)
+}
+
+/// What the work tree has and the commit has not.
+///
+/// # Errors
+///
+/// git failed.
+pub fn uncommitted(
+    workspace: &Locked,
+    prepared: &Prepared,
+) -> Result<Vec<(RepoPath, Uncommitted)>> {
+    let git = &workspace.git;
+    let paths = |old: &Oid, new: &Oid| -> Result<BTreeSet<RepoPath>> {
+        let differences = git.differences(old, new)?;
+        Ok(differences.into_iter().map(|d| d.path).collect())
+    };
+    let left = paths(&prepared.tree, &prepared.now)?;
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    let later = paths(&prepared.last.tree, &prepared.now)?;
+    let began_on = snapshot::head_tree(workspace, &prepared.baseline.note.head)?;
+    let before = paths(&began_on, &prepared.baseline.tree)?;
+    let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {
+        (true, _) => Uncommitted::Later,
+        (false, true) => Uncommitted::Before,
+        (false, false) => Uncommitted::Otherwise,
+    };
+    Ok(left
+        .into_iter()
+        .map(|path| (path.clone(), why(&path)))
+        .collect())
 }
 
 /// Moves the branch, then the index, then puts the session away: all written down first.
@@ -196,6 +416,7 @@ pub fn take_back(
     let changes = changes_of(workspace, operation)?;
     let lock = IndexLock::take(workspace)?;
     lock.prepare_back(workspace, operation, &changes)?;
+    drop_successor(workspace)?;
     let mut session = unarchive(workspace, session)?;
     let current = session.current()?.clone();
     let undo = Operation {
@@ -270,6 +491,17 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
     .hint("what was committed since stands on it: take that back first, or use git revert"))
 }
 
+/// Takes away the session that an accept of a turn has begun, while nothing was done in it.
+fn drop_successor(workspace: &Locked) -> Result<()> {
+    let Some(session) = Session::active(workspace)? else {
+        return Ok(());
+    };
+    let deleted = session.refs.iter().map(|(leaf, oid)| {
+        RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
+    });
+    Ok(workspace.git.change_refs(&deleted.collect::<Vec<_>>())?)
+}
+
 /// Gives an archived session its refs back.
 fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
     let active = |leaf| refnames::name(Shelf::Active, &session.id, leaf);
@@ -291,35 +523,6 @@ fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
     Ok(Session {
         shelf: Shelf::Active,
         ..session
-    })
-}
-
-/// Takes the last turn if the work tree has changed, and sees that the branch is the session's.
-fn start(workspace: &mut Locked, moment: Moment) -> Result<Start> {
-    let ground = snapshot::ground(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
-    let before = Session::active_or_error(workspace)?;
-    let scan = scan(workspace)?;
-    let head = scan.head.clone();
-    refuse_other_branch(before.current()?, &head)?;
-    let changed = scan.tree != ground.tree;
-    let request = Request {
-        kind: Kind::Turn,
-        message: None,
-        unchanged: Unchanged::Skip,
-        work: Work::default(),
-        moment,
-    };
-    let taken = snapshot::record(workspace, scan, &request)?;
-    let session = match changed {
-        true => Session::active_or_error(workspace)?,
-        false => before,
-    };
-    let current = session.current()?.clone();
-    Ok(Start {
-        head,
-        session,
-        current,
-        turn: taken.turn,
     })
 }
 
@@ -362,10 +565,11 @@ fn refuse_other_branch(current: &Turn, head: &Head) -> Result<()> {
     let error = Error::refused(format!(
         "the session worked on {theirs}, and this is {ours}"
     ));
-    Err(match &current.note.head.branch {
+    let error = match &current.note.head.branch {
         Some(_) => error.hint(format!("go back first: git switch {theirs}")),
         None => error.hint("go back first: git switch --detach"),
-    })
+    };
+    Err(error.hint("or to commit it here: edio accept --here"))
 }
 
 /// The commit would change nothing.
@@ -374,11 +578,15 @@ fn nothing_left(
     session: &Session,
     current: &Turn,
     baseline: &Turn,
+    unsaved: Unsaved,
 ) -> Error {
     if current.tree == baseline.tree {
         return Error::cannot("there is nothing to accept").because(Error::cannot(
             "the work tree is as it was when the session began",
         ));
+    }
+    if unsaved == Unsaved::Look {
+        return Error::cannot("HEAD already holds all of it: no commit would be made");
     }
     match archive(workspace, session) {
         Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
@@ -389,10 +597,19 @@ fn nothing_left(
 
 fn write_commit(workspace: &Locked, tree: &Oid, head: &Head, message: &str) -> Result<Oid> {
     let parents: Vec<&Oid> = head.commit.iter().collect();
+    let signed = match workspace.settings.is_true("commit.gpgsign") {
+        true => Signed::Yes,
+        false => Signed::No,
+    };
     let written = workspace
         .git
-        .write_users_commit(tree, &parents, message.as_bytes());
+        .write_users_commit(tree, &parents, message.as_bytes(), signed);
     written.map_err(|error| match is_missing_identity(&error) {
+        false if signed == Signed::Yes => Error::cannot("the commit could not be signed")
+            .because(error)
+            .hint(
+                "it is signed since commit.gpgSign is set: see git config --get-all commit.gpgSign",
+            ),
         true => Error::cannot("git does not know who you are")
             .because(error)
             .hint("git config --global user.name \"Your Name\"")
@@ -460,16 +677,19 @@ const CHUNK: usize = 500;
 /// git failed. What is left is put away by the next command.
 pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
     let kept = [Leaf::Current, Leaf::Ops, Leaf::Side];
-    // What an operation has added since the session was read counts, too.
+    // What an operation has added since the session was read counts, too; and what a killed process archived already.
     let folder = refnames::folder(Shelf::Active, &session.id);
     let refs = workspace.git.ref_names(&[&folder])?;
+    let folder = refnames::folder(Shelf::Archive, &session.id);
+    let there = workspace.git.ref_names(&[&folder])?;
     let leaf = |name: &str| refnames::parse(name).map(|(_, _, leaf)| leaf);
     let created: Vec<RefChange> = refs
         .iter()
         .filter_map(|(name, oid)| {
             let leaf = leaf(name).filter(|leaf| kept.contains(leaf))?;
             let archived = refnames::name(Shelf::Archive, &session.id, leaf);
-            Some(RefChange::set(archived, None, oid))
+            let before = there.iter().find(|(name, _)| *name == archived);
+            Some(RefChange::set(archived, before.map(|(_, oid)| oid), oid))
         })
         .collect();
     workspace.git.change_refs(&created)?;
