@@ -72,6 +72,8 @@ enum Verb {
     Revert(commands::revert::Args),
     Accept(commands::accept::Args),
     Status(commands::status::Args),
+    Sessions(commands::sessions::Args),
+    Gc(commands::gc::Args),
     Demo(commands::demo::Args),
 }
 
@@ -111,6 +113,8 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Revert(args)) => commands::revert::run(context, &args),
         Some(Verb::Accept(args)) => commands::accept::run(context, args),
         Some(Verb::Status(args)) => commands::status::run(context, &args),
+        Some(Verb::Sessions(args)) => commands::sessions::run(context, &args),
+        Some(Verb::Gc(args)) => commands::gc::run(context, &args),
         Some(Verb::Demo(args)) => commands::demo::run(context, &args),
     }
 }

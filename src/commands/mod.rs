@@ -5,6 +5,7 @@
 pub mod accept;
 pub mod demo;
 pub mod diff;
+pub mod gc;
 pub mod init;
 pub mod log;
 mod plan;
@@ -13,6 +14,7 @@ pub mod redo;
 pub mod restore;
 pub mod revert;
 pub mod run;
+pub mod sessions;
 pub mod show;
 pub mod snapshot;
 pub mod status;

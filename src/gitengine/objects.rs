@@ -419,6 +419,25 @@ impl Git {
         self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
     }
 
+    /// How many bytes on disk these commits need, beyond what the user's own refs hold.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn disk_usage(&self, tips: &[&Oid]) -> Result<u64> {
+        let ask = self.ask("rev-list").args(["--objects", "--disk-usage"]);
+        let ask = ask
+            .args(tips)
+            .args(["--not", "--branches", "--tags", "--remotes"]);
+        let output = ask.run()?;
+        let bytes = output
+            .trim_ascii()
+            .to_str()
+            .ok()
+            .and_then(|text| text.parse().ok());
+        bytes.ok_or_else(|| unexpected("git rev-list --disk-usage", &output))
+    }
+
     /// Starts to read these objects, in this order.
     ///
     /// # Errors

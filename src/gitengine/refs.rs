@@ -80,6 +80,16 @@ impl Git {
         ask.run().map(drop)
     }
 
+    /// Packs the refs below this folder, and no others. From git 2.42 on.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn pack_refs_below(&self, folder: &str) -> Result<()> {
+        let ask = self.ask("pack-refs").arg("--include");
+        ask.arg(format!("{folder}*")).run().map(drop)
+    }
+
     /// Moves a ref of the user's, with a line in its reflog: the user's `reference-transaction` hook is asked. `None` is
     /// a branch without a commit.
     ///

@@ -155,12 +155,12 @@ fn broken(error: std::io::Error) -> GitError {
     GitError::file("talking to git", error)
 }
 
-/// Checks that the git in `PATH` is new enough. Returns its version as it says it.
+/// Checks that the git in `PATH` is new enough. Returns the first two numbers of its version.
 ///
 /// # Errors
 ///
 /// git is missing, too old, or says something else than its version.
-pub fn check_version(trace: Option<&Trace>) -> Result<String> {
+pub fn check_version(trace: Option<&Trace>) -> Result<(u32, u32)> {
     let command = Command::new("git").in_english().arg("version").trace(trace);
     let finished = command.run().map_err(GitError::Start)?;
     let text = finished.stdout.to_str_lossy().trim().to_owned();
@@ -176,7 +176,7 @@ pub fn check_version(trace: Option<&Trace>) -> Result<String> {
             needed: format!("{}.{}", OLDEST.0, OLDEST.1),
         });
     }
-    Ok(text)
+    Ok(version)
 }
 
 /// The first two numbers in `git version 2.47.3.windows.1`.

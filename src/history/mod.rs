@@ -12,11 +12,14 @@
 
 pub mod accept;
 pub mod address;
+pub mod archive;
 pub mod compare;
+pub mod gc;
 pub mod lock;
 pub mod ops;
 pub mod recover;
 pub mod refnames;
+pub mod refs;
 pub mod restore;
 pub mod revert;
 pub mod scan;

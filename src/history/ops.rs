@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::gitengine::{Commit, Oid, RefChange};
 
 use super::refnames::{self, Leaf, Shelf};
+use super::refs;
 use super::session::Session;
 use super::trailers::{self, Trailers};
 use super::turn::{Turn, signature};
@@ -27,9 +28,12 @@ pub enum Deed {
     Redo,
     /// The session became a commit of the user's.
     Accept,
+    /// The session was put away without a commit.
+    Close,
 }
 
-const DEEDS: [(Deed, &str); 6] = [
+const DEEDS: [(Deed, &str); 7] = [
+    (Deed::Close, "close"),
     (Deed::Revert, "revert"),
     (Deed::Undo, "undo"),
     (Deed::Redo, "redo"),
@@ -157,7 +161,7 @@ pub fn record(
     let message = operation.message(session);
     let commit = git.write_commit(&operation.tree, &parents, &signature(seconds), &message)?;
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
-    git.change_refs(&[RefChange::set(name, before.as_ref(), &commit)])?;
+    refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
     session.ops = Some(Commit {
         tree: operation.tree.clone(),
         parents: parents.into_iter().cloned().collect(),

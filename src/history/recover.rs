@@ -6,6 +6,7 @@ use crate::gitengine::RefChange;
 use super::accept;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
+use super::refs;
 use super::restore::{
     End, Goal, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
 };
@@ -14,7 +15,7 @@ use super::session::Session;
 use super::side;
 use super::snapshot::Moment;
 use super::turn::Turn;
-use super::workspace::{Locked, Workspace};
+use super::workspace::Locked;
 
 /// Takes up a turn that `current` does not know: its process was killed between the two refs.
 ///
@@ -23,14 +24,14 @@ use super::workspace::{Locked, Workspace};
 /// # Errors
 ///
 /// git failed.
-pub fn adopt(workspace: &Workspace, mut session: Session) -> Result<Session> {
+pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
     let Some(turn) = unknown_turn(&session).cloned() else {
         return Ok(session);
     };
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
     let before = session.current.as_ref().map(|current| &current.commit);
     let change = RefChange::set(name, before, &turn.commit);
-    workspace.git.change_refs(&[change])?;
+    refs::change(workspace, &[change])?;
     session.current = Some(turn);
     Ok(session)
 }
@@ -56,7 +57,7 @@ pub fn last_operation(session: &Session) -> Option<Operation> {
 pub fn unfinished_restore(session: &Session) -> Option<Operation> {
     let operation = last_operation(session)?;
     let current = session.current.as_ref()?;
-    let begun = operation.deed != Deed::Accept;
+    let begun = !matches!(operation.deed, Deed::Accept | Deed::Close);
     let unmoved = current.commit == operation.from && operation.from != operation.to;
     (begun && unmoved && session.last() == operation.last).then_some(operation)
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
 
 use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::refs;
 use super::session::Session;
 use super::skipped::{self, Skipped};
 use super::trailers::Trailers;
@@ -189,7 +190,7 @@ fn commit(
     let parents: Vec<&Oid> = before.into_iter().collect();
     let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
     let name = refnames::name(Shelf::Active, id, Leaf::Side);
-    git.change_refs(&[RefChange::set(name, before, &commit)])?;
+    refs::change(workspace, &[RefChange::set(name, before, &commit)])?;
     Ok(commit)
 }
 

@@ -5,6 +5,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::refs;
 use super::restore;
 use super::scan::{Scan, scan};
 use super::session::Session;
@@ -278,7 +279,7 @@ pub fn begin_at(
     let commit = write_baseline(workspace, &id, tree, head, moment)?;
     let name = refnames::name(Shelf::Active, &id, Leaf::Current);
     let made = RefChange::set(name, None, &commit);
-    workspace.git.change_refs(&[made])?;
+    refs::change(workspace, &[made])?;
     let standing = Standing {
         id,
         current: commit.clone(),
@@ -358,10 +359,13 @@ fn claim(
 ) -> std::result::Result<(), GitError> {
     let name = |leaf| refnames::name(Shelf::Active, &ground.standing.id, leaf);
     let before = ground.begun.then_some(&ground.standing.current);
-    workspace.git.change_refs(&[
-        RefChange::set(name(Leaf::Turn(number)), None, commit),
-        RefChange::set(name(Leaf::Current), before, commit),
-    ])
+    refs::change(
+        workspace,
+        &[
+            RefChange::set(name(Leaf::Turn(number)), None, commit),
+            RefChange::set(name(Leaf::Current), before, commit),
+        ],
+    )
 }
 
 /// Where the session really stands, if that is not where it was thought to.

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::Oid;
 
 use super::accept;
+use super::archive;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
 use super::restore::{End, Goal, Performed, Plan, own_session, perform, plan_to, save_unsaved};
@@ -51,8 +52,8 @@ struct Event {
     what: String,
     /// The snapshot that the work tree equalled before.
     before: Oid,
-    /// For an accept: all of it.
-    accept: Option<Operation>,
+    /// For an accept or a close: all of it.
+    archived: Option<Operation>,
 }
 
 /// What has happened, as far as it still counts.
@@ -71,7 +72,7 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
     workspace.git = workspace.git.synced();
     let Some(session) = Session::active(workspace)? else {
         return match direction {
-            Direction::Undo => undo_accept(workspace, moment),
+            Direction::Undo => undo_archive(workspace, moment),
             Direction::Redo => Err(nothing(direction)),
         };
     };
@@ -83,12 +84,12 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
     let Some(event) = event else {
         return match direction {
             // An accept of a turn has begun the session that goes on: with nothing done in it, that accept is the last.
-            Direction::Undo if session.turns.is_empty() => undo_accept(workspace, moment),
+            Direction::Undo if session.turns.is_empty() => undo_archive(workspace, moment),
             _ => Err(nothing(direction)),
         };
     };
-    match &event.accept {
-        Some(operation) => redo_accept(workspace, session, &event, operation, moment),
+    match &event.archived {
+        Some(operation) => redo_archive(workspace, session, &event, operation, moment),
         None => go_to(workspace, session, direction, &event, moment),
     }
 }
@@ -180,7 +181,7 @@ impl Past {
             id: turn.commit.clone(),
             what: format!("turn {} ({})", turn.number(), turn.note.subject()),
             before: before.commit,
-            accept: None,
+            archived: None,
         });
         self.undone.clear();
         Ok(())
@@ -191,7 +192,7 @@ impl Past {
             id: id.clone(),
             what: operation.text.clone(),
             before: operation.from.clone(),
-            accept: None,
+            archived: None,
         };
         match operation.deed {
             // These end in a turn, which is what is taken back.
@@ -201,8 +202,8 @@ impl Past {
                 self.undone.clear();
             }
             // Put away as it was: what comes after it is another session's, or an undo.
-            Deed::Accept => self.done.push(Event {
-                accept: Some(operation.clone()),
+            Deed::Accept | Deed::Close => self.done.push(Event {
+                archived: Some(operation.clone()),
                 ..event
             }),
             Deed::Redo => {
@@ -215,10 +216,10 @@ impl Past {
                 let what = undone
                     .as_ref()
                     .map_or(event.what.clone(), |e| e.what.clone());
-                let accept = undone.and_then(|undone| undone.accept);
+                let archived = undone.and_then(|undone| undone.archived);
                 self.undone.push(Event {
                     what,
-                    accept,
+                    archived,
                     ..event
                 });
             }
@@ -234,8 +235,8 @@ fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
         && turn.number().turn == operation.last
 }
 
-/// Takes back the accept that put this workspace's last session away.
-fn undo_accept(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
+/// Takes back the accept, or the close, that put this workspace's last session away.
+fn undo_archive(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
     let mut newest: Option<(i64, Session, Operation)> = None;
     for session in Session::all(workspace)? {
         let here =
@@ -250,45 +251,52 @@ fn undo_accept(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
         let newer = newest
             .as_ref()
             .is_none_or(|(time, ..)| commit.seconds >= *time);
-        if operation.deed == Deed::Accept && newer {
+        if matches!(operation.deed, Deed::Accept | Deed::Close) && newer {
             newest = Some((commit.seconds, session, operation));
         }
     }
     let (_, session, operation) = newest.ok_or_else(|| nothing(Direction::Undo))?;
+    if operation.deed == Deed::Close {
+        archive::reopen(workspace, session, moment)?;
+        return Ok(without_plan(operation.text, None));
+    }
     accept::take_back(workspace, session, &operation, moment)?;
-    Ok(Undone {
-        what: operation.text,
+    let name = operation.branch.unwrap_or_else(|| "HEAD".to_owned());
+    Ok(without_plan(
+        operation.text,
+        Some((name, operation.head_before)),
+    ))
+}
+
+fn without_plan(what: String, branch: Option<(String, Option<Oid>)>) -> Undone {
+    Undone {
+        what,
         target: None,
         plan: Plan::default(),
         done: Performed::default(),
         safety: None,
-        branch: Some((
-            operation.branch.unwrap_or_else(|| "HEAD".to_owned()),
-            operation.head_before,
-        )),
-    })
+        branch,
+    }
 }
 
-fn redo_accept(
+fn redo_archive(
     workspace: &mut Locked,
     session: Session,
     event: &Event,
     operation: &Operation,
     moment: Moment,
 ) -> Result<Undone> {
+    if operation.deed == Deed::Close {
+        archive::close(workspace, session, moment)?;
+        return Ok(without_plan(event.what.clone(), None));
+    }
     accept::land_again(workspace, session, operation, moment)?;
-    Ok(Undone {
-        what: event.what.clone(),
-        target: None,
-        plan: Plan::default(),
-        done: Performed::default(),
-        safety: None,
-        branch: Some((
-            operation
-                .branch
-                .clone()
-                .unwrap_or_else(|| "HEAD".to_owned()),
-            operation.head_after.clone(),
-        )),
-    })
+    let name = operation
+        .branch
+        .clone()
+        .unwrap_or_else(|| "HEAD".to_owned());
+    Ok(without_plan(
+        event.what.clone(),
+        Some((name, operation.head_after.clone())),
+    ))
 }

@@ -15,15 +15,16 @@ use std::fs;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, GitError, Head, Oid, RefChange, RepoPath, Signed, Stat};
+use crate::gitengine::{Difference, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 use self::content::Content;
 pub use self::content::Extent;
 use self::index::IndexLock;
 use self::message::Hooks;
 pub use self::message::{Message, Verify};
+use super::archive;
 use super::ops::{self, Deed, Operation};
-use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::refnames::SessionId;
 use super::restore::own_session;
 use super::scan::{Scan, scan};
 use super::session::{Session, no_session};
@@ -353,7 +354,7 @@ fn land(
     }
     moved?;
     lock.finish(workspace)?;
-    archive(workspace, session)
+    archive::archive(workspace, session)
 }
 
 /// Makes the commit of an accept that was taken back the branch's again.
@@ -416,8 +417,8 @@ pub fn take_back(
     let changes = changes_of(workspace, operation)?;
     let lock = IndexLock::take(workspace)?;
     lock.prepare_back(workspace, operation, &changes)?;
-    drop_successor(workspace)?;
-    let mut session = unarchive(workspace, session)?;
+    archive::drop_successor(workspace)?;
+    let mut session = archive::unarchive(workspace, session)?;
     let current = session.current()?.clone();
     let undo = Operation {
         undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
@@ -471,7 +472,7 @@ pub fn settle(
     if !taking_back && is_on && commit == accept.head_after {
         lock.prepare(workspace, &changes)?;
         lock.finish(workspace)?;
-        archive(workspace, &session)?;
+        archive::archive(workspace, &session)?;
         return Ok(format!("{} is finished", accept.text));
     }
     Ok(format!("{} was not made", accept.text))
@@ -489,41 +490,6 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
         "{name} does not end with the accepted commit {short} any more"
     ))
     .hint("what was committed since stands on it: take that back first, or use git revert"))
-}
-
-/// Takes away the session that an accept of a turn has begun, while nothing was done in it.
-fn drop_successor(workspace: &Locked) -> Result<()> {
-    let Some(session) = Session::active(workspace)? else {
-        return Ok(());
-    };
-    let deleted = session.refs.iter().map(|(leaf, oid)| {
-        RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
-    });
-    Ok(workspace.git.change_refs(&deleted.collect::<Vec<_>>())?)
-}
-
-/// Gives an archived session its refs back.
-fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
-    let active = |leaf| refnames::name(Shelf::Active, &session.id, leaf);
-    let turns = session.turns.values();
-    let mut changes: Vec<RefChange> = turns
-        .map(|turn| RefChange::set(active(Leaf::Turn(turn.number().turn)), None, &turn.commit))
-        .collect();
-    changes.extend(
-        session
-            .refs
-            .iter()
-            .map(|(leaf, oid)| RefChange::set(active(*leaf), None, oid)),
-    );
-    workspace.git.change_refs(&changes)?;
-    let archived = session.refs.iter().map(|(leaf, oid)| {
-        RefChange::delete(refnames::name(Shelf::Archive, &session.id, *leaf), oid)
-    });
-    workspace.git.change_refs(&archived.collect::<Vec<_>>())?;
-    Ok(Session {
-        shelf: Shelf::Active,
-        ..session
-    })
 }
 
 fn nothing_to_accept(cause: Error) -> Error {
@@ -588,7 +554,7 @@ fn nothing_left(
     if unsaved == Unsaved::Look {
         return Error::cannot("HEAD already holds all of it: no commit would be made");
     }
-    match archive(workspace, session) {
+    match archive::archive(workspace, session) {
         Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
             .hint("the session is archived: edio log --all"),
         Err(error) => error,
@@ -665,46 +631,6 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
 
 fn subject(message: &str) -> &str {
     message.trim().lines().next().unwrap_or_default()
-}
-
-/// So many refs are deleted at a time: others wait for the packed refs no longer than a second.
-const CHUNK: usize = 500;
-
-/// Puts a session away: its end is written down first, then the refs of its turns go.
-///
-/// # Errors
-///
-/// git failed. What is left is put away by the next command.
-pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
-    let kept = [Leaf::Current, Leaf::Ops, Leaf::Side];
-    // What an operation has added since the session was read counts, too; and what a killed process archived already.
-    let folder = refnames::folder(Shelf::Active, &session.id);
-    let refs = workspace.git.ref_names(&[&folder])?;
-    let folder = refnames::folder(Shelf::Archive, &session.id);
-    let there = workspace.git.ref_names(&[&folder])?;
-    let leaf = |name: &str| refnames::parse(name).map(|(_, _, leaf)| leaf);
-    let created: Vec<RefChange> = refs
-        .iter()
-        .filter_map(|(name, oid)| {
-            let leaf = leaf(name).filter(|leaf| kept.contains(leaf))?;
-            let archived = refnames::name(Shelf::Archive, &session.id, leaf);
-            let before = there.iter().find(|(name, _)| *name == archived);
-            Some(RefChange::set(archived, before.map(|(_, oid)| oid), oid))
-        })
-        .collect();
-    workspace.git.change_refs(&created)?;
-    let deleted: Vec<RefChange> = refs
-        .iter()
-        .map(|(name, oid)| RefChange::delete(name.clone(), oid))
-        .collect();
-    for chunk in deleted.chunks(CHUNK) {
-        workspace.git.change_refs(chunk)?;
-    }
-    workspace.state.unfinished = false;
-    workspace.state.session = None;
-    workspace.state.cache = None;
-    workspace.pointed = None;
-    workspace.state.save(&workspace.scratch())
 }
 
 /// Is one of git's own operations under way? Its name.

@@ -9,6 +9,7 @@ use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_
 
 use super::super::ops::{self, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
+use super::super::refs;
 use super::super::scan::cached_index;
 use super::super::session::{Session, no_session};
 use super::super::side::{self, Part, Saved};
@@ -229,7 +230,7 @@ fn keep_strangers(
 fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Turn) -> Result<()> {
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
     let change = RefChange::set(name, Some(&from.commit), &to.commit);
-    workspace.git.change_refs(&[change])?;
+    refs::change(workspace, &[change])?;
     let cache = workspace.state.cache.take();
     let moved = Session {
         current: Some(to.clone()),

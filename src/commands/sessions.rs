@@ -1,0 +1,220 @@
+//! `edio sessions`: list them, or put one away.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::{Context, Printed, moment, plural};
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::history::archive::close;
+use crate::history::refnames::{SessionId, Shelf};
+use crate::history::session::Session;
+use crate::history::snapshot::{Request, Unchanged, take};
+use crate::history::turn::{Kind, Turn, Work};
+use crate::history::workspace::Workspace;
+use crate::term::{style, text, time};
+
+/// List the sessions, or put one away without committing.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  edio sessions\n  edio sessions --close")]
+pub struct Args {
+    /// Put a session away: the one under way here, or the one of this id.
+    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the flag may stand without its value")]
+    close: Option<Option<SessionId>>,
+}
+
+#[derive(Serialize)]
+struct Record {
+    session: String,
+    state: &'static str,
+    here: bool,
+    worktree: Option<String>,
+    branch: Option<String>,
+    turns: usize,
+    agents: Vec<String>,
+    began: Option<String>,
+    last_used: Option<String>,
+    bytes: u64,
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// There is no such session, it is another work tree's, or git failed.
+pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    match &args.close {
+        Some(id) => put_away(context, id.as_ref()),
+        None => list(context),
+    }
+}
+
+fn put_away(context: &mut Context, id: Option<&SessionId>) -> Result<u8> {
+    let mut workspace = context.open_to_change()?;
+    let own = Session::active(&workspace)?;
+    let is_own = own
+        .as_ref()
+        .is_some_and(|own| id.is_none_or(|id| id == &own.id));
+    let session = match id {
+        Some(id) if !is_own => foreign(&workspace, id)?,
+        _ => own.ok_or_else(|| {
+            Error::cannot("there is no session to close").hint("edio sessions lists them")
+        })?,
+    };
+    let id = session.id.clone();
+    let session = match is_own {
+        true => with_unsaved(&mut workspace, session)?,
+        false => session,
+    };
+    close(&mut workspace, session, moment())?;
+    if context.term.is_json() {
+        let record = serde_json::json!({ "closed": id.as_str() });
+        context.term.record(&record).printed()?;
+        return Ok(0);
+    }
+    context.term.told(format!("the session {id} is archived"));
+    context.term.hint("to undo it: edio undo");
+    Ok(0)
+}
+
+/// What was done since the last turn goes into the session before it is put away.
+fn with_unsaved(
+    workspace: &mut crate::history::workspace::Locked,
+    session: Session,
+) -> Result<Session> {
+    let request = Request {
+        kind: Kind::Human,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work: Work::default(),
+        moment: moment(),
+    };
+    let mut session = session;
+    if let Some(turn) = take(workspace, &request)?.turn {
+        session.grow(&turn);
+    }
+    Ok(session)
+}
+
+/// A session of another work tree: only where that one is gone.
+fn foreign(workspace: &Workspace, id: &SessionId) -> Result<Session> {
+    let found = Session::load(workspace, Shelf::Active, id)?;
+    let session = found.ok_or_else(|| {
+        Error::cannot(format!("there is no session {id} under way"))
+            .hint("edio sessions lists them")
+    })?;
+    let worktree = worktree_of(&session);
+    let gone = worktree.as_ref().is_some_and(|name| {
+        let folder = workspace.git.common_dir.join("worktrees").join(name);
+        name != "." && !folder.exists()
+    });
+    if gone || worktree.as_ref() == Some(&workspace.name) {
+        return Ok(session);
+    }
+    let name = worktree.unwrap_or_default();
+    Err(
+        Error::refused(format!("{id} is the session of another work tree, {name}"))
+            .hint("close it there"),
+    )
+}
+
+fn worktree_of(session: &Session) -> Option<String> {
+    let turns = session.turns.values().rev().chain(&session.current);
+    turns.map(|turn| turn.note.worktree.clone()).next()
+}
+
+fn list(context: &mut Context) -> Result<u8> {
+    let workspace = context.open()?;
+    let here = Session::active(&workspace)?.map(|session| session.id);
+    let mut sessions = Session::all(&workspace)?;
+    sessions.sort_by_key(last_used);
+    context.page(&workspace);
+    for session in sessions.iter().rev() {
+        let is_here = here.as_ref() == Some(&session.id) && session.shelf == Shelf::Active;
+        let tips: Vec<_> = session.refs.iter().map(|(_, oid)| oid).collect();
+        let bytes = workspace.git.disk_usage(&tips)?;
+        match context.term.is_json() {
+            true => context
+                .term
+                .record(&record(session, is_here, bytes))
+                .printed()?,
+            false => context.term.line(row(session, is_here, bytes)).printed()?,
+        }
+    }
+    if sessions.is_empty() {
+        context.term.told("there is no session yet");
+        context
+            .term
+            .hint("the first turn begins one: edio snapshot -m \"start\"");
+    }
+    Ok(0)
+}
+
+fn last_used(session: &Session) -> Option<i64> {
+    let turns = session.turns.values().chain(&session.current);
+    turns.map(|turn| turn.seconds).max()
+}
+
+fn agents(session: &Session) -> Vec<String> {
+    let agents = session
+        .turns
+        .values()
+        .filter_map(|turn| turn.note.work.agent.clone());
+    agents.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn branch(session: &Session) -> Option<&str> {
+    let last: Option<&Turn> = session
+        .turns
+        .values()
+        .next_back()
+        .or(session.current.as_ref());
+    last.and_then(|turn| turn.note.head.branch.as_deref())
+}
+
+fn state(session: &Session) -> &'static str {
+    match session.shelf {
+        Shelf::Active => "active",
+        Shelf::Archive => "archived",
+    }
+}
+
+fn record(session: &Session, here: bool, bytes: u64) -> Record {
+    let began = session.turns.values().map(|turn| turn.seconds).min();
+    Record {
+        session: session.id.to_string(),
+        state: state(session),
+        here,
+        worktree: worktree_of(session),
+        branch: branch(session).map(str::to_owned),
+        turns: session.turns.len(),
+        agents: agents(session),
+        began: began.map(time::rfc3339),
+        last_used: last_used(session).map(time::rfc3339),
+        bytes,
+    }
+}
+
+fn row(session: &Session, here: bool, bytes: u64) -> String {
+    let mark = match here {
+        true => style::current("*").to_string(),
+        false => " ".to_owned(),
+    };
+    let age = last_used(session).map_or_else(String::new, |then| time::ago(clock::now(), then));
+    let branch = branch(session)
+        .unwrap_or("HEAD")
+        .trim_start_matches("refs/heads/");
+    let branch = text::plain(branch.as_bytes());
+    let agents = text::plain(agents(session).join(", ").as_bytes());
+    format!(
+        "{mark} {}  {:<8}  {age:<16} {branch}  {}  {} KiB  {agents}",
+        style::turn(&session.id),
+        state(session),
+        plural(session.turns.len(), "turn"),
+        bytes.div_ceil(1024)
+    )
+    .trim_end()
+    .to_owned()
+}

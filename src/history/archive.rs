@@ -1,0 +1,130 @@
+//! Putting a session away, and taking it out again.
+//!
+//! An archived session has three refs: where it stood, its operations, what a work tree can't hold. Its turns are
+//! reached from these.
+
+use crate::error::Result;
+use crate::gitengine::RefChange;
+
+use super::ops::{self, Deed, Operation};
+use super::refnames::{self, Leaf, Shelf};
+use super::refs;
+use super::session::Session;
+use super::snapshot::{self, Moment};
+use super::workspace::Locked;
+
+/// So many refs are deleted at a time: others wait for the packed refs no longer than a second.
+const CHUNK: usize = 500;
+
+/// Puts a session away: its end is written down first, then the refs of its turns go.
+///
+/// # Errors
+///
+/// git failed. What is left is put away by the next command.
+pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
+    let kept = [Leaf::Current, Leaf::Ops, Leaf::Side];
+    // What an operation has added since the session was read counts, too; and what a killed process archived already.
+    let folder = refnames::folder(Shelf::Active, &session.id);
+    let refs = workspace.git.ref_names(&[&folder])?;
+    let folder = refnames::folder(Shelf::Archive, &session.id);
+    let there = workspace.git.ref_names(&[&folder])?;
+    let leaf = |name: &str| refnames::parse(name).map(|(_, _, leaf)| leaf);
+    let created: Vec<RefChange> = refs
+        .iter()
+        .filter_map(|(name, oid)| {
+            let leaf = leaf(name).filter(|leaf| kept.contains(leaf))?;
+            let archived = refnames::name(Shelf::Archive, &session.id, leaf);
+            let before = there.iter().find(|(name, _)| *name == archived);
+            Some(RefChange::set(archived, before.map(|(_, oid)| oid), oid))
+        })
+        .collect();
+    refs::change(workspace, &created)?;
+    let deleted: Vec<RefChange> = refs
+        .iter()
+        .map(|(name, oid)| RefChange::delete(name.clone(), oid))
+        .collect();
+    for chunk in deleted.chunks(CHUNK) {
+        refs::change(workspace, chunk)?;
+    }
+    workspace.state.unfinished = false;
+    workspace.state.session = None;
+    workspace.state.cache = None;
+    workspace.pointed = None;
+    workspace.state.save(&workspace.scratch())
+}
+
+/// Puts a session away without a commit: for who commits by hand.
+///
+/// # Errors
+///
+/// git failed.
+pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Result<()> {
+    workspace.git = workspace.git.synced();
+    let current = session.current()?.clone();
+    let (text, tree) = ("close".to_owned(), current.tree.clone());
+    let operation = Operation::on_work_tree(Deed::Close, text, tree, &session, &current);
+    ops::record(workspace, &mut session, &operation, moment.seconds)?;
+    archive(workspace, &session)
+}
+
+/// Takes a closed session out again.
+///
+/// # Errors
+///
+/// git failed.
+pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
+    drop_successor(workspace)?;
+    let mut session = unarchive(workspace, session)?;
+    let current = session.current()?.clone();
+    let (text, tree) = ("undo".to_owned(), current.tree.clone());
+    let undo = Operation {
+        undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
+        ..Operation::on_work_tree(Deed::Undo, text, tree, &session, &current)
+    };
+    ops::record(workspace, &mut session, &undo, moment.seconds)?;
+    snapshot::stand(workspace, &session)?;
+    workspace.state.save(&workspace.scratch())
+}
+
+/// Takes away the session that an accept of a turn has begun, while nothing was done in it.
+///
+/// # Errors
+///
+/// git failed.
+pub fn drop_successor(workspace: &Locked) -> Result<()> {
+    let Some(session) = Session::active(workspace)? else {
+        return Ok(());
+    };
+    let deleted = session.refs.iter().map(|(leaf, oid)| {
+        RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
+    });
+    Ok(refs::change(workspace, &deleted.collect::<Vec<_>>())?)
+}
+
+/// Gives an archived session its refs back.
+///
+/// # Errors
+///
+/// git failed.
+pub fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
+    let active = |leaf| refnames::name(Shelf::Active, &session.id, leaf);
+    let turns = session.turns.values();
+    let mut changes: Vec<RefChange> = turns
+        .map(|turn| RefChange::set(active(Leaf::Turn(turn.number().turn)), None, &turn.commit))
+        .collect();
+    changes.extend(
+        session
+            .refs
+            .iter()
+            .map(|(leaf, oid)| RefChange::set(active(*leaf), None, oid)),
+    );
+    refs::change(workspace, &changes)?;
+    let archived = session.refs.iter().map(|(leaf, oid)| {
+        RefChange::delete(refnames::name(Shelf::Archive, &session.id, *leaf), oid)
+    });
+    refs::change(workspace, &archived.collect::<Vec<_>>())?;
+    Ok(Session {
+        shelf: Shelf::Active,
+        ..session
+    })
+}

@@ -1,0 +1,252 @@
+//! What is old goes: the refs of sessions that nobody works in any more.
+//!
+//! Only refs are deleted, and only edio's. The objects are git's to collect: `git prune` would take along what the user
+//! has lost and may still look for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::gitengine::{RefChange, check_version};
+
+use super::refnames::{self, Leaf, SessionId, Shelf};
+use super::refs;
+use super::session::Session;
+use super::workspace::{Locked, Workspace};
+
+/// How many days a session is kept after its last turn, where nothing else is said.
+pub const DAYS: u32 = 10;
+
+/// So many refs are deleted at a time: others wait for the packed refs no longer than a second.
+const CHUNK: usize = 500;
+
+/// A session that goes.
+#[derive(Clone, Debug)]
+pub struct Pruned {
+    /// Its id.
+    pub id: SessionId,
+    /// Under way in a work tree that is gone, or put away?
+    pub shelf: Shelf,
+    /// How many turns it has.
+    pub turns: usize,
+    /// When it was last used.
+    pub last_used: i64,
+    refs: Vec<RefChange>,
+}
+
+/// A long session whose older turns lose their refs.
+#[derive(Clone, Debug)]
+pub struct Thinned {
+    /// Its id.
+    pub id: SessionId,
+    /// How many turns lose theirs.
+    pub turns: usize,
+    refs: Vec<RefChange>,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Sessions that go.
+    pub pruned: Vec<Pruned>,
+    /// Sessions that get shorter.
+    pub thinned: Vec<Thinned>,
+}
+
+impl Plan {
+    /// Is there nothing to be done?
+    pub fn is_nothing(&self) -> bool {
+        self.pruned.is_empty() && self.thinned.is_empty()
+    }
+}
+
+/// How many days sessions are kept: what is set in `edio.retentionDays`, or [`DAYS`].
+///
+/// # Errors
+///
+/// What is set is no number of days.
+pub fn retention(workspace: &Workspace) -> Result<u32> {
+    Ok(number(workspace, "edio.retentiondays")?.unwrap_or(DAYS))
+}
+
+fn number(workspace: &Workspace, key: &str) -> Result<Option<u32>> {
+    let Some(value) = workspace.settings.get(key) else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(value);
+    match text.trim().parse() {
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(
+            Error::usage(format!("{key} is {text:?}, which is no whole number"))
+                .hint(format!("git config {key} 10")),
+        ),
+    }
+}
+
+/// Works out what is to go: sessions that were last used before so many days, and are active in no living work tree.
+///
+/// # Errors
+///
+/// git failed.
+pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
+    let oldest = now - i64::from(days) * 24 * 60 * 60;
+    let living = living_worktrees(&workspace.git.common_dir);
+    let keep = number(workspace, "edio.keepturns")?;
+    let mut plan = Plan::default();
+    for session in Session::all(workspace)? {
+        let Some(last_used) = last_used(&session) else {
+            // Nothing in it is edio's: it is not edio's to prune.
+            continue;
+        };
+        let is_alive = session.shelf == Shelf::Active && is_alive(&session, &living);
+        if !is_alive && last_used < oldest {
+            plan.pruned.push(Pruned {
+                turns: session.turns.len(),
+                refs: deletions(&session, |_| true),
+                shelf: session.shelf,
+                id: session.id,
+                last_used,
+            });
+        } else if let Some(thinned) = keep.and_then(|keep| thin(&session, keep)) {
+            plan.thinned.push(thinned);
+        }
+    }
+    Ok(plan)
+}
+
+fn last_used(session: &Session) -> Option<i64> {
+    let turns = session.turns.values().chain(&session.current);
+    let turns = turns.map(|turn| turn.seconds).max()?;
+    Some(
+        session
+            .ops
+            .iter()
+            .map(|ops| ops.seconds)
+            .fold(turns, i64::max),
+    )
+}
+
+fn is_alive(session: &Session, living: &BTreeSet<String>) -> bool {
+    let turns = session.turns.values().chain(&session.current);
+    turns
+        .filter(|turn| turn.note.session == session.id)
+        .any(|turn| living.contains(&turn.note.worktree))
+}
+
+/// The names of the work trees that exist. Where it is not sure that one is gone, it exists.
+fn living_worktrees(common_dir: &Path) -> BTreeSet<String> {
+    let mut living = BTreeSet::from([".".to_owned()]);
+    let entries = fs::read_dir(common_dir.join("worktrees"));
+    for entry in entries.into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let gone = fs::read_to_string(folder.join("gitdir"))
+            .is_ok_and(|git| !folder.join(git.trim_end()).exists());
+        if !gone || folder.join("locked").exists() {
+            living.insert(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    living
+}
+
+fn deletions(session: &Session, wanted: impl Fn(Leaf) -> bool) -> Vec<RefChange> {
+    let refs = session.refs.iter().filter(|(leaf, _)| wanted(*leaf));
+    refs.map(|(leaf, oid)| {
+        RefChange::delete(refnames::name(session.shelf, &session.id, *leaf), oid)
+    })
+    .collect()
+}
+
+/// The refs of the turns between the first and the last ones. The turns stay reachable from those.
+fn thin(session: &Session, keep: u32) -> Option<Thinned> {
+    let keep = keep.max(2) as usize;
+    if session.shelf != Shelf::Active || session.turns.len() <= keep {
+        return None;
+    }
+    let numbers: Vec<u32> = session.turns.keys().copied().collect();
+    let middle = &numbers[1..numbers.len() - (keep - 1)];
+    let on_the_line = line(session);
+    let dropped: Vec<u32> = middle
+        .iter()
+        .copied()
+        .filter(|number| on_the_line.contains(number))
+        .collect();
+    (!dropped.is_empty()).then(|| Thinned {
+        id: session.id.clone(),
+        turns: dropped.len(),
+        refs: deletions(
+            session,
+            |leaf| matches!(leaf, Leaf::Turn(number) if dropped.contains(&number)),
+        ),
+    })
+}
+
+/// The turns before the last one on its line: only these stay reachable without a ref of their own.
+fn line(session: &Session) -> BTreeSet<u32> {
+    let mut line = BTreeSet::new();
+    let mut next = session.turns.values().next_back();
+    while let Some(turn) = next {
+        next = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
+        if let Some(before) = next {
+            line.insert(before.number().turn);
+        }
+    }
+    let current = session.current.as_ref().map(|turn| turn.number().turn);
+    line.retain(|number| Some(*number) != current);
+    line
+}
+
+/// Carries the plan out, packs edio's refs, and removes what killed processes left behind.
+///
+/// # Errors
+///
+/// git failed.
+pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
+    let pruned = plan.pruned.iter().flat_map(|session| &session.refs);
+    let thinned = plan.thinned.iter().flat_map(|session| &session.refs);
+    let changes: Vec<RefChange> = pruned.chain(thinned).cloned().collect();
+    for chunk in changes.chunks(CHUNK) {
+        refs::change(workspace, chunk)?;
+    }
+    if !changes.is_empty() {
+        // The cached index may stand on objects that nothing holds any more.
+        workspace.state.cache = None;
+        workspace.state.save(&workspace.scratch())?;
+    }
+    refs::remove_dead_locks(workspace);
+    sweep_scratch(workspace);
+    pack(workspace)
+}
+
+/// Only these are kept between two commands.
+const KEPT: [&str; 4] = ["lock", "state.json", "index", "now"];
+
+fn sweep_scratch(workspace: &Locked) {
+    for entry in fs::read_dir(workspace.scratch())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let is_scratch = ["index.", "state-", "stage"]
+            .iter()
+            .any(|start| name.to_string_lossy().starts_with(start));
+        if is_scratch && !KEPT.iter().any(|kept| name == *kept) {
+            let path = entry.path();
+            // What can't be removed now is swept another time.
+            let _ = match path.is_dir() {
+                true => fs::remove_dir_all(path),
+                false => fs::remove_file(path),
+            };
+        }
+    }
+}
+
+/// Packs edio's refs and no others: only git 2.42 and later can tell them apart.
+fn pack(workspace: &Locked) -> Result<()> {
+    let version = check_version(workspace.git.trace.as_ref())?;
+    if version >= (2, 42) {
+        workspace.git.pack_refs_below(refnames::ALL)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Changing edio's own refs.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::gitengine::{RefChange, Result};
+
+use super::refnames;
+use super::workspace::Locked;
+
+/// How old a lock on one of edio's refs must be to be a dead process's: no git holds one that long.
+const DEAD: Duration = Duration::from_secs(10);
+
+/// Makes all these changes, in this order, or none.
+///
+/// A lock that a killed git left on a ref of edio's is removed first, if that is what stands in the way. Locks on
+/// anybody else's refs are never touched.
+///
+/// # Errors
+///
+/// A ref is not where it must be, another process holds it, or git failed.
+pub fn change(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    match workspace.git.change_refs(changes) {
+        Err(error) => match remove_dead_locks(workspace) {
+            0 => Err(error),
+            _ => workspace.git.change_refs(changes),
+        },
+        done => done,
+    }
+}
+
+/// Removes the locks that killed processes left on edio's refs. Returns how many.
+pub fn remove_dead_locks(workspace: &Locked) -> usize {
+    let now = fs::write(workspace.scratch().join("now"), b"\n")
+        .and_then(|()| fs::metadata(workspace.scratch().join("now"))?.modified());
+    now.map_or(0, |now| {
+        remove_below(&workspace.git.common_dir.join(refnames::ALL), now)
+    })
+}
+
+fn remove_below(folder: &Path, now: SystemTime) -> usize {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return 0;
+    };
+    let mut removed = 0;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(meta) = entry.metadata() else { continue };
+        if meta.is_dir() {
+            removed += remove_below(&path, now);
+        } else if path.extension().is_some_and(|end| end == "lock") {
+            let age = meta
+                .modified()
+                .ok()
+                .and_then(|then| now.duration_since(then).ok());
+            if age.is_some_and(|age| age > DEAD) && fs::remove_file(&path).is_ok() {
+                removed += 1;
+            }
+        }
+    }
+    removed
+}
