@@ -3,13 +3,20 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use super::{Context, moment, name_skipped, stat};
+use crate::clock::Stopwatch;
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::gitengine::Group;
+use crate::gitengine::{Group, Oid};
 use crate::history::scan::scan;
-use crate::history::snapshot::{Request, Unchanged, begin_here, ground, record, take};
+use crate::history::snapshot::{
+    Request, Unchanged, begin_here, close_steps, ground, record, remember, take,
+};
 use crate::history::turn::{Ending, Kind, Work};
+use crate::history::workspace::{Place, Workspace};
 use crate::process::{Command, Status};
 use crate::term::{style, text};
 
@@ -17,8 +24,20 @@ use crate::term::{style, text};
 ///
 /// What it did is a turn, however it ended. Its exit code is passed on.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  edio run aider\n  edio run -- sh -c 'make && make test'")]
+#[command(
+    after_help = "Examples:\n  edio run aider\n  edio run --watch -- aider --yes\n  edio run -- sh -c 'make && make test'"
+)]
 pub struct Args {
+    /// Take a step each time the files have settled: nothing changed for so many seconds.
+    #[arg(
+        long,
+        value_name = "SECS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2",
+        value_parser = clap::value_parser!(u64).range(1..=3600)
+    )]
+    watch: Option<u64>,
     /// The command and its own words.
     #[arg(
         value_name = "CMD",
@@ -44,7 +63,14 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         .args(words)
         .dir(&context.place.folder)
         .trace(context.place.trace.as_ref());
-    let (code, work) = match command.hand_over() {
+    let watch = args
+        .watch
+        .map(|seconds| Watch::begin(context, &args.command, seconds));
+    let ended = command.hand_over();
+    if let Some(watch) = watch {
+        watch.end();
+    }
+    let (code, work) = match ended {
         Ok(status) => (status.shell_code(), work(program, status)),
         Err(error) => return Ok(not_started(context, program, &error)),
     };
@@ -57,6 +83,92 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     Ok(code)
 }
 
+/// The watch over the files while the command runs, in a thread of its own.
+struct Watch {
+    stop: mpsc::Sender<()>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Watch {
+    fn begin(context: &Context, command: &[OsString], seconds: u64) -> Self {
+        let (stop, stopped) = mpsc::channel();
+        let place = Place {
+            group: Group::Own,
+            ..context.place.clone()
+        };
+        let message = as_typed(command);
+        let agent = command.first().and_then(agent_name);
+        let settle = Duration::from_secs(seconds);
+        let thread = thread::spawn(move || watch(&place, &message, agent, settle, &stopped));
+        Self { stop, thread }
+    }
+
+    fn end(self) {
+        // It ends at once where it sleeps, and after its step where it takes one.
+        let _ = self.stop.send(());
+        let _ = self.thread.join();
+    }
+}
+
+/// Looks again and again until told to stop. A look must cost no more than a hundredth of the time between two.
+fn watch(
+    place: &Place,
+    message: &str,
+    agent: Option<String>,
+    settle: Duration,
+    stopped: &mpsc::Receiver<()>,
+) {
+    let mut seen = None;
+    let mut pause = settle;
+    while stopped.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+        let watch = Stopwatch::start();
+        // What fails here is said by the snapshot at the end.
+        seen = look(place, message, agent.clone(), seen.take()).unwrap_or_default();
+        pause = match seen {
+            Some(_) => settle,
+            None => settle.max(watch.elapsed() * 100),
+        };
+    }
+}
+
+/// Takes a step if the files have changed, and are as at the last look. Returns what they are while they are unsettled.
+fn look(
+    place: &Place,
+    message: &str,
+    agent: Option<String>,
+    seen: Option<Oid>,
+) -> Result<Option<Oid>> {
+    let mut workspace = Workspace::open_locked(place)?;
+    let scan = scan(&workspace)?;
+    let Some(ground) = ground(&mut workspace)? else {
+        return Ok(None);
+    };
+    if scan.tree == ground.tree {
+        remember(&mut workspace, scan)?;
+        return Ok(None);
+    }
+    if seen.as_ref() != Some(&scan.tree) {
+        return Ok(Some(scan.tree));
+    }
+    let request = Request {
+        kind: Kind::Step,
+        message: Some(message.to_owned()),
+        unchanged: Unchanged::Skip,
+        work: Work {
+            agent,
+            ..Work::default()
+        },
+        moment: moment(),
+    };
+    record(&mut workspace, scan, &request)?;
+    Ok(None)
+}
+
+fn agent_name(program: &OsString) -> Option<String> {
+    let name = Path::new(program).file_name()?;
+    Some(name.to_string_lossy().into_owned())
+}
+
 /// What was there before the command: a baseline where a session begins, else what changed since the last turn.
 fn before(context: &mut Context) -> Result<()> {
     let mut workspace = context.open_to_change()?;
@@ -65,6 +177,7 @@ fn before(context: &mut Context) -> Result<()> {
         begin_here(&mut workspace, scan, moment())?;
         return Ok(());
     }
+    close_steps(&mut workspace, moment())?;
     let request = Request {
         kind: Kind::Human,
         message: None,
@@ -111,9 +224,8 @@ fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> 
 }
 
 fn work(program: &OsString, status: Status) -> Work {
-    let name = Path::new(program).file_name();
     Work {
-        agent: name.map(|name| name.to_string_lossy().into_owned()),
+        agent: agent_name(program),
         ending: Some(match (status.success(), status.signal()) {
             (true, _) => Ending::Completed,
             (false, Some(_)) => Ending::Interrupted,

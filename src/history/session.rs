@@ -196,6 +196,31 @@ impl Session {
         )))
     }
 
+    /// The steps of a turn, the first one first; those on the way to a turn that is still to come where it is the next.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn steps(&self, workspace: &Workspace, number: u32) -> Result<Vec<Turn>> {
+        let tip = match self.turns.get(&number) {
+            Some(turn) => turn.parent.clone(),
+            None => self.current.as_ref().map(|turn| turn.commit.clone()),
+        };
+        let mut steps = Vec::new();
+        let mut next = tip.filter(|oid| self.by_commit(oid).is_none());
+        while let Some(oid) = next {
+            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
+            let step = commits.first().and_then(Turn::read);
+            let Some(step) = step.filter(|turn| turn.note.kind == Kind::Step) else {
+                break;
+            };
+            next = step.parent.clone();
+            steps.push(step);
+        }
+        steps.reverse();
+        Ok(steps)
+    }
+
     /// The numbered turn, or baseline, of this commit, among those that are loaded.
     pub fn by_commit(&self, oid: &Oid) -> Option<&Turn> {
         let known = self
@@ -225,10 +250,11 @@ impl Session {
     pub fn last(&self) -> u32 {
         let turns = self.turns.keys().next_back().copied().unwrap_or(0);
         // After a restore from another session, `current` is a turn of that one.
+        // A step bears the number of a turn that is still to come.
         let own = self
             .current
             .iter()
-            .filter(|turn| turn.note.session == self.id);
+            .filter(|turn| turn.note.session == self.id && turn.note.kind != Kind::Step);
         own.map(|turn| turn.number().turn).fold(turns, u32::max)
     }
 
@@ -244,13 +270,18 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// The session has lost its `current`.
-    pub fn standing(&self) -> Result<Standing> {
+    /// The session has lost its `current`, or git failed.
+    pub fn standing(&self, workspace: &Workspace) -> Result<Standing> {
         let current = self.current()?;
+        let base = match current.note.kind {
+            Kind::Step => self.before(workspace, current)?.tree,
+            _ => current.tree.clone(),
+        };
         Ok(Standing {
             id: self.id.clone(),
             current: current.commit.clone(),
             number: current.number(),
+            base,
             last: self.last(),
         })
     }

@@ -12,7 +12,7 @@ use super::session::Session;
 use super::side;
 use super::skipped::{self, Skipped};
 use super::state::Standing;
-use super::turn::{Kind, Note, Number, Turn, Work, signature};
+use super::turn::{Ending, Kind, Note, Number, Turn, Work, signature};
 use super::workspace::{Locked, Workspace};
 
 /// What to do where the work tree is the current turn's.
@@ -93,7 +93,12 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         Some(ground) => ground.tree.clone(),
         None => head_tree(workspace, &scan.head)?,
     };
-    let turn = if scan.tree == before && request.unchanged == Unchanged::Skip {
+    // What steps have led to is worth a turn, even back where they began.
+    let closes = request.kind != Kind::Step
+        && ground
+            .as_ref()
+            .is_some_and(|ground| ground.standing.number.step > 0);
+    let turn = if scan.tree == before && request.unchanged == Unchanged::Skip && !closes {
         None
     } else {
         let ground = match ground.clone() {
@@ -133,9 +138,11 @@ fn write_scan(
     scan: &Scan,
     request: &Request,
 ) -> Result<Turn> {
-    let (differences, stat) = workspace
-        .git
-        .differences_counted(&ground.tree, &scan.tree, &[])?;
+    let before = match request.kind {
+        Kind::Step => &ground.tree,
+        _ => &ground.standing.base,
+    };
+    let (differences, stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
     let id = &ground.standing.id;
     let seconds = request.moment.seconds;
@@ -196,7 +203,7 @@ pub fn ground(workspace: &mut Locked) -> Result<Option<Ground>> {
     let session = recover::adopt(workspace, session)?;
     stand(workspace, &session)?;
     Ok(Some(Ground {
-        standing: session.standing()?,
+        standing: session.standing(workspace)?,
         tree: session.current()?.tree.clone(),
         begun: true,
     }))
@@ -214,7 +221,7 @@ pub fn stand(workspace: &mut Locked, session: &Session) -> Result<()> {
         tree: current.tree.clone(),
     };
     // The cache was written for where the session stood then: it fits no more if another process has moved it.
-    let standing = session.standing()?;
+    let standing = session.standing(workspace)?;
     if workspace.state.session.as_ref() != Some(&standing) {
         workspace.state.cache = None;
     }
@@ -246,6 +253,7 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
             id,
             current: commit,
             number: Number::turn(0),
+            base: tree.clone(),
             last: 0,
         },
         tree,
@@ -284,6 +292,7 @@ pub fn begin_at(
         id,
         current: commit.clone(),
         number: Number::turn(0),
+        base: tree.clone(),
         last: 0,
     };
     workspace.state.session = Some(standing.clone());
@@ -328,12 +337,12 @@ pub fn write_turn(
     loop {
         let parent = ground.standing.current.clone();
         note.session = ground.standing.id.clone();
-        note.number = Number::turn(ground.standing.last + 1);
+        note.number = next_number(&ground.standing, note.kind);
         let by = signature(seconds);
         let commit = workspace
             .git
             .write_commit(tree, &[&parent], &by, &note.write())?;
-        match claim(workspace, &ground, note.number.turn, &commit) {
+        match claim(workspace, &ground, note.number, &commit) {
             Ok(()) => {
                 let turn = Turn {
                     commit,
@@ -342,7 +351,7 @@ pub fn write_turn(
                     seconds,
                     note,
                 };
-                stand_on(workspace, &turn);
+                stand_on(workspace, &ground, &turn);
                 return Ok(turn);
             }
             Err(error) => ground = moved(workspace, &ground).ok_or(error)?,
@@ -350,20 +359,36 @@ pub fn write_turn(
     }
 }
 
+/// The number that comes next: a turn's, or that of a step on the way to it.
+fn next_number(standing: &Standing, kind: Kind) -> Number {
+    Number {
+        turn: standing.last + 1,
+        step: match kind {
+            Kind::Step => standing.number.step + 1,
+            _ => 0,
+        },
+    }
+}
+
 /// Creates the turn's ref, then moves `current`: with refs in files, a kill in between leaves a turn, which is taken up.
+/// A step has no ref of its own: `current`, and later the turn, lead to it.
 fn claim(
     workspace: &Locked,
     ground: &Ground,
-    number: u32,
+    number: Number,
     commit: &Oid,
 ) -> std::result::Result<(), GitError> {
     let name = |leaf| refnames::name(Shelf::Active, &ground.standing.id, leaf);
     let before = ground.begun.then_some(&ground.standing.current);
+    let current = RefChange::set(name(Leaf::Current), before, commit);
+    if number.step > 0 {
+        return refs::change(workspace, &[current]);
+    }
     refs::change(
         workspace,
         &[
-            RefChange::set(name(Leaf::Turn(number)), None, commit),
-            RefChange::set(name(Leaf::Current), before, commit),
+            RefChange::set(name(Leaf::Turn(number.turn)), None, commit),
+            current,
         ],
     )
 }
@@ -376,17 +401,58 @@ fn moved(workspace: &mut Locked, before: &Ground) -> Option<Ground> {
     (now.standing != before.standing).then_some(now)
 }
 
-fn stand_on(workspace: &mut Locked, turn: &Turn) {
+fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
+    let is_step = turn.note.kind == Kind::Step;
     workspace.state.session = Some(Standing {
         id: turn.note.session.clone(),
         current: turn.commit.clone(),
         number: turn.number(),
-        last: turn.number().turn,
+        base: match is_step {
+            true => ground.standing.base.clone(),
+            false => turn.tree.clone(),
+        },
+        last: match is_step {
+            true => ground.standing.last,
+            false => turn.number().turn,
+        },
     });
     workspace.pointed = Some(Pointed {
         commit: turn.commit.clone(),
         tree: turn.tree.clone(),
     });
+}
+
+/// Closes the steps that lead to a turn which nobody finished: something else comes in between. Returns that turn;
+/// `None` where no step is open.
+///
+/// # Errors
+///
+/// git failed.
+pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn>> {
+    let Some(ground) = ground(workspace)?.filter(|ground| ground.standing.number.step > 0) else {
+        return Ok(None);
+    };
+    let commits = workspace
+        .git
+        .commits(std::slice::from_ref(&ground.standing.current))?;
+    let step = commits.first().and_then(Turn::read);
+    let step = step.ok_or_else(|| Error::cannot("the current step can't be read"))?;
+    let (_, stat) = workspace
+        .git
+        .differences_counted(&ground.standing.base, &step.tree, &[])?;
+    let note = Note {
+        kind: Kind::Turn,
+        stat,
+        work: Work {
+            ending: Some(Ending::Interrupted),
+            ..step.note.work.clone()
+        },
+        ..step.note.clone()
+    };
+    let cache = workspace.state.cache.take();
+    let turn = write_turn(workspace, ground, &step.tree, note, moment.seconds)?;
+    workspace.state.cache = cache;
+    Ok(Some(turn))
 }
 
 /// `a, b and 3 more`: what a turn without a message is called.

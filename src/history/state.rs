@@ -37,6 +37,8 @@ pub struct Standing {
     pub current: Oid,
     /// The number of that snapshot.
     pub number: Number,
+    /// The tree of the last numbered turn on its line: that of the snapshot itself, unless it is a step.
+    pub base: Oid,
     /// The highest turn number that was given out.
     pub last: u32,
 }

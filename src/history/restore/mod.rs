@@ -323,6 +323,7 @@ pub fn save_unsaved(
         snapshot::begin_here(workspace, scan, moment)?;
         return Ok(None);
     }
+    snapshot::close_steps(workspace, moment)?;
     let request = Request {
         kind: Kind::Safety,
         message: Some(format!("Before {words}")),
