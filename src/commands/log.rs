@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::record::TurnRecord;
-use super::{Context, Printed, paths_meant, stat};
+use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::gitengine::{Oid, PatchStyle, RepoPath};
 use crate::history::compare::changed_by;
 use crate::history::refnames::Shelf;
+use crate::history::scan::scan;
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
@@ -19,11 +22,22 @@ use crate::term::{style, text, time};
 ///
 /// The current one is marked with a star. Turns that the work tree went back from are dimmed; they are not lost.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  edio log\n  edio log -p src/main.rs\n  edio log --all --json")]
+#[command(
+    after_help = "Examples:\n  edio log\n  edio log -p src/main.rs\n  edio log --graph\n  edio log --all --json"
+)]
 pub struct Args {
     /// Show what each turn changed.
     #[arg(short, long)]
     patch: bool,
+    /// Show the steps of each turn.
+    #[arg(long)]
+    steps: bool,
+    /// Draw which turn grew from which.
+    #[arg(long, conflicts_with = "paths")]
+    graph: bool,
+    /// Count the paths in which each turn differs from the work tree as it is now.
+    #[arg(long)]
+    distance: bool,
     /// Show all sessions, archived ones too.
     #[arg(long)]
     all: bool,
@@ -32,12 +46,24 @@ pub struct Args {
     paths: Vec<PathBuf>,
 }
 
+#[derive(Serialize)]
+struct Record {
+    #[serde(flatten)]
+    turn: TurnRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<usize>,
+}
+
 /// Runs it.
 ///
 /// # Errors
 ///
 /// There is no session, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    let now = match args.distance {
+        true => Some(scan(&context.open_locked()?)?.tree),
+        false => None,
+    };
     let workspace = context.open()?;
     let paths = paths_meant(&workspace, &args.paths)?;
     let sessions = match args.all {
@@ -49,16 +75,102 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         if args.all && !context.term.is_json() {
             heading(context, session)?;
         }
-        let turns = chosen(&workspace, session, &paths)?;
-        let line = on_the_line(session);
-        for turn in turns.into_iter().rev() {
-            print(context, session, turn, &line)?;
-            if args.patch && !context.term.is_json() {
-                patch(context, &workspace, session, turn, &paths)?;
-            }
-        }
+        let list = List {
+            workspace: &workspace,
+            session,
+            args,
+            paths: &paths,
+            line: on_the_line(session),
+            now: now.as_ref(),
+        };
+        list.print(context)?;
     }
     Ok(0)
+}
+
+/// The list of one session.
+struct List<'a> {
+    workspace: &'a Workspace,
+    session: &'a Session,
+    args: &'a Args,
+    paths: &'a [RepoPath],
+    line: BTreeSet<&'a Oid>,
+    now: Option<&'a Oid>,
+}
+
+impl List<'_> {
+    fn print(&self, context: &mut Context) -> Result<()> {
+        let turns = chosen(self.workspace, self.session, self.paths)?;
+        let distances = self.distances(&turns)?;
+        let mut graph = Graph::default();
+        // Steps on the way to a turn that is still to come.
+        self.print_steps(context, self.session.last() + 1)?;
+        for (turn, distance) in turns.into_iter().zip(distances).rev() {
+            let drawing = match self.args.graph {
+                true => graph.rows(turn, self.session),
+                false => vec![String::new()],
+            };
+            if let Some((last, before)) = drawing.split_last() {
+                if !context.term.is_json() {
+                    for row in before {
+                        context.term.line(row).printed()?;
+                    }
+                }
+                self.print_turn(context, turn, distance, last)?;
+            }
+            self.print_steps(context, turn.number().turn)?;
+            if self.args.patch && !context.term.is_json() {
+                patch(context, self.workspace, self.session, turn, self.paths)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn distances(&self, turns: &[&Turn]) -> Result<Vec<Option<usize>>> {
+        let Some(now) = self.now else {
+            return Ok(vec![None; turns.len()]);
+        };
+        let pairs: Vec<_> = turns.iter().map(|turn| (turn.tree.clone(), now.clone())).collect();
+        let counts = self.workspace.git.count_differences(&pairs, self.paths)?;
+        Ok(counts.into_iter().map(Some).collect())
+    }
+
+    fn print_steps(&self, context: &mut Context, number: u32) -> Result<()> {
+        if !self.args.steps {
+            return Ok(());
+        }
+        for step in self.session.steps(self.workspace, number)?.iter().rev() {
+            self.print_turn(context, step, None, "")?;
+        }
+        Ok(())
+    }
+
+    fn print_turn(
+        &self,
+        context: &mut Context,
+        turn: &Turn,
+        distance: Option<usize>,
+        drawing: &str,
+    ) -> Result<()> {
+        let current = self.session.current.as_ref().map(|turn| &turn.commit);
+        if context.term.is_json() {
+            let turn = TurnRecord::new(turn, current);
+            return context.term.record(&Record { turn, distance }).printed();
+        }
+        let left = self.session.shelf == Shelf::Active
+            && turn.note.kind != Kind::Step
+            && !self.line.contains(&turn.commit);
+        let room = match context.term.out_is_terminal() {
+            true => Some(context.term.width()),
+            false => None,
+        };
+        let row = row(turn, current == Some(&turn.commit), distance, room);
+        let row = match left {
+            true => style::dim(anstream::adapter::strip_str(&row)).to_string(),
+            false => row,
+        };
+        context.term.line(format!("{drawing}{row}")).printed()
+    }
 }
 
 fn heading(context: &mut Context, session: &Session) -> Result<()> {
@@ -85,11 +197,8 @@ fn chosen<'a>(
         let sides = changed_by(workspace, session, turn)?;
         pairs.push((sides.old, sides.new));
     }
-    let changed = workspace.git.pairs_that_differ(&pairs, paths)?;
-    let chosen = turns
-        .into_iter()
-        .zip(changed)
-        .filter(|(_, changed)| *changed);
+    let counts = workspace.git.count_differences(&pairs, paths)?;
+    let chosen = turns.into_iter().zip(counts).filter(|(_, count)| *count > 0);
     Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
@@ -104,28 +213,7 @@ fn on_the_line(session: &Session) -> BTreeSet<&Oid> {
     line
 }
 
-fn print(
-    context: &mut Context,
-    session: &Session,
-    turn: &Turn,
-    line: &BTreeSet<&Oid>,
-) -> Result<()> {
-    let current = session.current.as_ref().map(|turn| &turn.commit);
-    if context.term.is_json() {
-        let record = TurnRecord::new(turn, current);
-        return context.term.record(&record).printed();
-    }
-    let is_current = current == Some(&turn.commit);
-    let left = session.shelf == Shelf::Active && !line.contains(&turn.commit);
-    let row = row(turn, is_current, context.term.width());
-    let row = match left {
-        true => style::dim(anstream::adapter::strip_str(&row)).to_string(),
-        false => row,
-    };
-    context.term.line(row).printed()
-}
-
-fn row(turn: &Turn, is_current: bool, width: usize) -> String {
+fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usize>) -> String {
     let mark = match is_current {
         true => style::current("*").to_string(),
         false => " ".to_owned(),
@@ -138,14 +226,69 @@ fn row(turn: &Turn, is_current: bool, width: usize) -> String {
         (None, _) => "-".to_owned(),
     };
     let agent = text::shorten(&text::plain(agent.as_bytes()), 10);
-    let subject = text::plain(turn.note.subject().as_bytes());
-    let subject = text::shorten(&subject, width.saturating_sub(54).max(24));
-    format!(
-        "{mark} {:>4}  {:<16} {agent:<10}  {subject}  {}",
+    let stat = stat(&turn.note.stat);
+    let distance = distance.map(|count| format!("  {} from now", plural(count, "path")));
+    let start = format!(
+        "{mark} {:>4}  {:<14}  {agent:<10}  {stat}{}  ",
         style::turn(turn.number()),
         style::dim(age),
-        stat(&turn.note.stat)
-    )
+        distance.unwrap_or_default(),
+    );
+    let subject = text::plain(turn.note.subject().as_bytes());
+    let used = anstream::adapter::strip_str(&start).to_string().chars().count();
+    let subject = match room {
+        Some(room) => text::shorten(&subject, room.saturating_sub(used).max(20)),
+        None => subject,
+    };
+    format!("{start}{subject}")
+}
+
+/// Which turn grew from which, drawn beside the list.
+#[derive(Default)]
+struct Graph {
+    /// What each column waits for: the turn that the one above it grew from.
+    columns: Vec<Oid>,
+}
+
+impl Graph {
+    /// The rows before a turn, where columns meet, and the one that the turn stands on.
+    fn rows(&mut self, turn: &Turn, session: &Session) -> Vec<String> {
+        let mut rows = Vec::new();
+        let waiting = |columns: &[Oid]| columns.iter().position(|oid| oid == &turn.commit);
+        let column = waiting(&self.columns).unwrap_or_else(|| {
+            self.columns.push(turn.commit.clone());
+            self.columns.len() - 1
+        });
+        while let Some(other) = self.columns.iter().rposition(|oid| oid == &turn.commit) {
+            if other == column {
+                break;
+            }
+            self.columns.remove(other);
+            let bars = "| ".repeat(other);
+            rows.push(format!("{}/", bars.trim_end()));
+        }
+        let bar = |at: usize| match at == column {
+            true => "o ",
+            false => "| ",
+        };
+        rows.push((0..self.columns.len()).map(bar).collect());
+        match self.grew_from(turn, session) {
+            Some(parent) => self.columns[column] = parent,
+            None => {
+                self.columns.remove(column);
+            }
+        }
+        rows
+    }
+
+    /// The numbered turn that this one grew from; `None` for the first.
+    fn grew_from(&self, turn: &Turn, session: &Session) -> Option<Oid> {
+        let parent = turn.parent.as_ref()?;
+        let known = session.by_commit(parent);
+        known
+            .filter(|turn| turn.number().turn > 0)
+            .map(|turn| turn.commit.clone())
+    }
 }
 
 fn patch(

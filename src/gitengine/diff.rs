@@ -76,12 +76,16 @@ impl Git {
         parse(&ask.args(as_arguments(paths)).run()?)
     }
 
-    /// Which of these pairs of trees differ in one of these paths, or below.
+    /// In how many paths each of these pairs of trees differ, among these or below them (all where there are none).
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn pairs_that_differ(&self, pairs: &[(Oid, Oid)], paths: &[RepoPath]) -> Result<Vec<bool>> {
+    pub fn count_differences(
+        &self,
+        pairs: &[(Oid, Oid)],
+        paths: &[RepoPath],
+    ) -> Result<Vec<usize>> {
         let lines: String = pairs
             .iter()
             .map(|(old, new)| format!("{old} {new}\n"))
@@ -92,13 +96,17 @@ impl Git {
             .args(as_arguments(paths));
         let output = ask.input(lines).run()?;
         let mut differ = Vec::new();
-        for field in output.split_str("\0").filter(|field| !field.is_empty()) {
-            let next = pairs.get(differ.len());
-            // Each pair is printed first, then its differences: a header with a colon, and a path.
-            if next.is_some_and(|(old, new)| format!("{old} {new}").as_bytes() == field) {
-                differ.push(false);
+        let mut rest = output.as_slice();
+        // Each pair is printed on a line, then its differences: a header that begins with a colon, and a path.
+        while !rest.is_empty() {
+            if !rest.starts_with(b":") {
+                differ.push(0);
+                rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
             } else if let Some(last) = differ.last_mut() {
-                *last = true;
+                *last += 1;
+                rest = rest.splitn_str(3, "\0").nth(2).unwrap_or_default();
+            } else {
+                break;
             }
         }
         match differ.len() == pairs.len() {

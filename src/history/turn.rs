@@ -105,8 +105,8 @@ impl Number {
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.step {
-            0 => write!(f, "{}", self.turn),
-            step => write!(f, "{}.{step}", self.turn),
+            0 => f.pad(&self.turn.to_string()),
+            step => f.pad(&format!("{}.{step}", self.turn)),
         }
     }
 }
