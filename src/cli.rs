@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
+use clap_complete::env::CompleteEnv;
 
 use crate::commands::{self, Context};
 use crate::env;
@@ -54,7 +56,12 @@ struct Global {
     #[arg(long, global = true)]
     no_pager: bool,
     /// Look at this session instead of the one under way.
-    #[arg(long, value_name = "ID", global = true)]
+    #[arg(
+        long,
+        value_name = "ID",
+        global = true,
+        add = ArgValueCompleter::new(commands::completions::sessions)
+    )]
     session: Option<SessionId>,
 }
 
@@ -75,10 +82,14 @@ enum Verb {
     Sessions(commands::sessions::Args),
     Gc(commands::gc::Args),
     Demo(commands::demo::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
 }
 
 /// Runs the command line of this process. Returns the exit code.
 pub fn main() -> u8 {
+    // A shell that completes a command line asks with COMPLETE set, is answered, and that is all.
+    CompleteEnv::with_factory(Cli::command).complete();
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
@@ -116,6 +127,8 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Sessions(args)) => commands::sessions::run(context, &args),
         Some(Verb::Gc(args)) => commands::gc::run(context, &args),
         Some(Verb::Demo(args)) => commands::demo::run(context, &args),
+        Some(Verb::Completions(args)) => commands::completions::run(context, &args, Cli::command()),
+        Some(Verb::Man(args)) => commands::man::run(context, &args, Cli::command()),
     }
 }
 
@@ -187,8 +200,6 @@ fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(short, long, value_name = "MSG", allow_hyphen_values = true)]
     message: Option<String>,
     /// Accept the turns up to this one. A new session goes on with what came after it.
-    #[arg(long, value_name = "TURN")]
+    #[arg(long, value_name = "TURN", add = ArgValueCompleter::new(super::completions::turns))]
     turn: Option<Address>,
     /// Commit the whole work tree, also what was uncommitted before the session began.
     #[arg(long)]

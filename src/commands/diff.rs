@@ -10,6 +10,7 @@ use crate::history::address::{Address, Range};
 use crate::history::compare::{Comparison, Sides, differences, with_work_tree};
 use crate::history::session::Session;
 use crate::history::workspace::Workspace;
+use clap_complete::engine::ArgValueCompleter;
 
 /// Show what a turn changed, what lies between two turns, or what the work tree has that a turn has not.
 ///
@@ -20,10 +21,10 @@ use crate::history::workspace::Workspace;
 )]
 pub struct Args {
     /// A turn, or two as 3..6. Without, the last one; with --workspace, the current one.
-    #[arg(value_name = "TURN | A..B", value_parser = parse_wanted)]
+    #[arg(value_name = "TURN | A..B", value_parser = parse_wanted, add = ArgValueCompleter::new(super::completions::turns))]
     wanted: Option<Comparison>,
     /// Only this file or folder. Can be given several times.
-    #[arg(short, long = "file", value_name = "FILE")]
+    #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]
     files: Vec<PathBuf>,
     /// Compare a turn with the work tree as it is now.
     #[arg(long)]

@@ -130,7 +130,10 @@ impl List<'_> {
         let Some(now) = self.now else {
             return Ok(vec![None; turns.len()]);
         };
-        let pairs: Vec<_> = turns.iter().map(|turn| (turn.tree.clone(), now.clone())).collect();
+        let pairs: Vec<_> = turns
+            .iter()
+            .map(|turn| (turn.tree.clone(), now.clone()))
+            .collect();
         let counts = self.workspace.git.count_differences(&pairs, self.paths)?;
         Ok(counts.into_iter().map(Some).collect())
     }
@@ -198,7 +201,10 @@ fn chosen<'a>(
         pairs.push((sides.old, sides.new));
     }
     let counts = workspace.git.count_differences(&pairs, paths)?;
-    let chosen = turns.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+    let chosen = turns
+        .into_iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0);
     Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
@@ -235,7 +241,10 @@ fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usiz
         distance.unwrap_or_default(),
     );
     let subject = text::plain(turn.note.subject().as_bytes());
-    let used = anstream::adapter::strip_str(&start).to_string().chars().count();
+    let used = anstream::adapter::strip_str(&start)
+        .to_string()
+        .chars()
+        .count();
     let subject = match room {
         Some(room) => text::shorten(&subject, room.saturating_sub(used).max(20)),
         None => subject,

@@ -3,11 +3,13 @@
 //! What they do is done in [`history`](crate::history); here it is asked for and rendered.
 
 pub mod accept;
+pub mod completions;
 pub mod demo;
 pub mod diff;
 pub mod gc;
 pub mod init;
 pub mod log;
+pub mod man;
 mod plan;
 mod record;
 pub mod redo;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,10 +26,10 @@ use crate::term::style;
 )]
 pub struct Args {
     /// The turn: 7, @, @-1, 0 for the start, or the start of its id.
-    #[arg(value_name = "TURN")]
+    #[arg(value_name = "TURN", add = ArgValueCompleter::new(super::completions::turns))]
     turn: Address,
     /// Only this file or folder. Can be given several times.
-    #[arg(short, long = "file", value_name = "FILE")]
+    #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]
     files: Vec<PathBuf>,
     /// Show what would be done, and do nothing.
     #[arg(long)]

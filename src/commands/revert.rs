@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
 use super::plan::{PlanRecord, counts, list, name_kept, name_saved, records};
@@ -23,10 +24,10 @@ use crate::term::style;
 )]
 pub struct Args {
     /// A turn, or the first and the last of several as 3..5.
-    #[arg(value_name = "TURN[..TURN]", value_parser = super::diff::parse_wanted)]
+    #[arg(value_name = "TURN[..TURN]", value_parser = super::diff::parse_wanted, add = ArgValueCompleter::new(super::completions::turns))]
     turns: Comparison,
     /// Only this file or folder. Can be given several times.
-    #[arg(short, long = "file", value_name = "FILE")]
+    #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]
     files: Vec<PathBuf>,
     /// Show what would be done, and do nothing.
     #[arg(long)]

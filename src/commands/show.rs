@@ -1,5 +1,6 @@
 //! `edio show`: one turn.
 
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
 use super::record::{DifferenceRecord, TurnRecord, difference, status_letter};
@@ -18,7 +19,7 @@ use crate::term::{style, text, time};
 #[command(after_help = "Examples:\n  edio show\n  edio show 7\n  edio show @-1 --json")]
 pub struct Args {
     /// The turn: 7, @, @-1, last, or the start of its id. Without, the last one.
-    #[arg(value_name = "TURN", default_value = "last")]
+    #[arg(value_name = "TURN", default_value = "last", add = ArgValueCompleter::new(super::completions::turns))]
     turn: Address,
 }
 

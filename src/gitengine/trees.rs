@@ -25,6 +25,31 @@ impl Git {
         Ok(!output.is_empty())
     }
 
+    /// The names in one folder of a tree, each with its whole path; a folder's ends with a slash. The top is empty.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn folder_of(&self, tree: &Oid, folder: &str) -> Result<Vec<Vec<u8>>> {
+        let ask = self
+            .ask("ls-tree")
+            .args(["-z", "--full-tree", "--end-of-options"]);
+        let mut ask = ask.arg(tree).arg("--");
+        if !folder.is_empty() {
+            ask = ask.arg(format!("{folder}/"));
+        }
+        let output = ask.run()?;
+        let name = |record: &[u8]| {
+            let (head, path) = record.split_once_str("\t")?;
+            let slash: &[u8] = match head.split_str(" ").nth(1)? {
+                b"tree" => b"/",
+                _ => b"",
+            };
+            Some([path, slash].concat())
+        };
+        Ok(output.split_str("\0").filter_map(name).collect())
+    }
+
     /// The content of a file of a tree, or of a commit's tree.
     ///
     /// # Errors
