@@ -249,6 +249,17 @@ impl Command {
         })
     }
 
+    /// Starts the program and leaves it: in a process group of its own, with no input and no output. Nobody waits for it.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub fn start_behind(self) -> io::Result<()> {
+        let mut command = self.in_own_group();
+        let nowhere = command.inner.stdin(Stdio::null()).stdout(Stdio::null());
+        nowhere.stderr(Stdio::null()).spawn().map(drop)
+    }
+
     /// Runs the program beside edio: it has no input, and prints where edio prints its messages.
     ///
     /// # Errors

@@ -123,6 +123,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
     };
     let accepted = accept(&mut workspace, prepared, message, verify, moment())?;
     report(context, &accepted)?;
+    super::gc::run_behind(context, workspace);
     Ok(0)
 }
 

@@ -4,9 +4,12 @@ use serde::Serialize;
 
 use super::{Context, Printed, plural};
 use crate::clock;
+use crate::env;
 use crate::error::Result;
 use crate::history::gc::{Plan, plan, retention, run as carry_out};
 use crate::history::refnames::Shelf;
+use crate::history::workspace::Locked;
+use crate::process::Command;
 use crate::term::time;
 
 /// Prune sessions that were not used for some days.
@@ -47,6 +50,23 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     }
     report(context, &plan, args.dry_run)?;
     Ok(0)
+}
+
+/// Starts a gc behind the person's back, if there is something for it to do. It outlives this process, and is not missed
+/// if it fails: the next one does what it left.
+pub fn run_behind(context: &Context, workspace: Locked) {
+    let is_due = retention(&workspace)
+        .and_then(|days| plan(&workspace, days, clock::now()))
+        .is_ok_and(|plan| !plan.is_nothing());
+    // Its lock must be free by then.
+    drop(workspace);
+    if let (true, Ok(program)) = (is_due, env::this_program()) {
+        let folder = &context.place.folder;
+        let _ = Command::new(program)
+            .args(["gc", "-q"])
+            .dir(folder)
+            .start_behind();
+    }
 }
 
 fn report(context: &mut Context, plan: &Plan, dry_run: bool) -> Result<()> {
