@@ -165,29 +165,36 @@ fn failed(term: &mut Term, error: &Error) -> u8 {
 
 /// A command line that can't be understood, or that asks for help.
 fn misused(error: &clap::Error, words: &[OsString]) -> u8 {
-    let asked = matches!(
+    if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
-    if asked || !words.iter().any(|word| word == "--json") {
+    ) {
         let _ = error.print();
-        return match asked {
-            true => 0,
-            false => Kind::Usage.exit_code(),
-        };
+        return 0;
     }
+    let is = |flag: &str| words.iter().any(|word| word == flag);
     let mut term = Term::new(Settings {
-        json: true,
+        json: is("--json"),
         quiet: false,
-        color: Color::Never,
+        color: match is("never") || is("--color=never") {
+            true => Color::Never,
+            false => Color::Auto,
+        },
         pager: false,
     });
-    let text = error.render().to_string();
-    let first = text.lines().next().unwrap_or_default();
-    failed(
-        &mut term,
-        &Error::usage(first.trim_start_matches("error: ")),
-    )
+    failed(&mut term, &usage(&error.render().to_string()))
+}
+
+/// What clap says, as an error of ours: its words hold what was typed, which must not drive the terminal.
+fn usage(said: &str) -> Error {
+    let said = said.strip_prefix("error: ").unwrap_or(said);
+    let until = |text: &str, mark: &str| text.rfind(mark).unwrap_or(text.len());
+    let said = &said[..until(said, "\n\nFor more information")];
+    let said = &said[..until(said, "\n\nUsage: ")];
+    let mut parts = said.split("\n\n  tip: ");
+    let error = Error::usage(parts.next().unwrap_or_default().trim_end());
+    let error = parts.fold(error, |error, tip| error.hint(tip.trim()));
+    error.hint("edio --help, or edio COMMAND --help")
 }
 
 fn bug(panic: &(dyn std::any::Any + Send)) -> Error {

@@ -58,8 +58,18 @@ pub fn git_is_told_where() -> bool {
     .any(|name| var_os(name).is_some())
 }
 
+/// Is there an attributes file where git looks for one that is no repository's: the person's, or the system's?
+pub fn has_attributes_file() -> bool {
+    let config = var_os("XDG_CONFIG_HOME")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+        .or_else(|| home().map(|home| home.join(".config")));
+    config.is_some_and(|folder| folder.join("git/attributes").exists())
+        || Path::new("/etc/gitattributes").exists()
+}
+
 /// `HOME`, the user's own folder.
-pub fn home() -> Option<PathBuf> {
+fn home() -> Option<PathBuf> {
     var_os("HOME")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)

@@ -260,6 +260,17 @@ impl Command {
         nowhere.stderr(Stdio::null()).spawn().map(drop)
     }
 
+    /// The same program as a shell runs it where its file names no interpreter.
+    fn as_script(&self) -> std::process::Command {
+        let mut shell = std::process::Command::new("/bin/sh");
+        let file = self.inner.get_program();
+        shell.arg(file).args(self.inner.get_args());
+        if let Some(folder) = self.inner.get_current_dir() {
+            shell.current_dir(folder);
+        }
+        shell
+    }
+
     /// Runs the program beside edio: it has no input, and prints where edio prints its messages.
     ///
     /// # Errors
@@ -290,7 +301,10 @@ impl Command {
     /// It could not be started.
     pub fn hand_over(mut self) -> io::Result<Status> {
         let signals = signals::Caught::new()?;
-        let mut child = self.inner.spawn()?;
+        let mut child = match self.inner.spawn() {
+            Err(error) if is_no_program(&error) => self.as_script().spawn()?,
+            other => other?,
+        };
         let ended = self.trace.as_ref().map(|trace| trace(&self.words));
         signals.hand_on_until_the_end(&child)?;
         let status = child.wait().map(Status);
@@ -301,16 +315,24 @@ impl Command {
     }
 }
 
+/// Is it a file that may be executed and is no program: a script without `#!`?
+fn is_no_program(error: &io::Error) -> bool {
+    const ENOEXEC: i32 = 8;
+    cfg!(unix) && error.raw_os_error() == Some(ENOEXEC)
+}
+
 #[cfg(unix)]
 mod signals {
     //! The signals that are handed on to a program that has the terminal.
 
     use std::fs;
-    use std::io;
+    use std::io::{self, IsTerminal};
     use std::process::Child;
     use std::thread;
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+    use rustix::process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getsid, kill_process, waitid,
+    };
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
     use signal_hook::iterator::SignalsInfo;
     use signal_hook::iterator::exfiltrator::origin::WithOrigin;
@@ -341,23 +363,47 @@ mod signals {
                 return Ok(());
             };
             let handle = self.0.handle();
+            let leads = getsid(None).is_ok_and(|session| session == getpid());
             let relay = thread::spawn(move || {
                 for caught in self.0.forever() {
                     let known = HANDED_ON
                         .iter()
                         .find(|(number, _)| *number == caught.signal);
-                    // Without a sender it comes from the terminal, and the program has it already.
-                    if let (Some((_, signal)), Some(_)) = (known, &caught.process) {
+                    // Without a sender it comes from the terminal, and the program has it already: but for a hang-up,
+                    // of which only the leader of the terminal's session is told.
+                    let from_terminal = caught.process.is_none();
+                    let only_ours = caught.signal == SIGHUP && leads;
+                    if let Some((_, signal)) = known.filter(|_| !from_terminal || only_ours) {
                         let _ = kill_process(pid, *signal);
                     }
                 }
             });
-            // The program is not reaped yet: until the relay has stopped, its number can't be another's.
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            let ended = wait_for_end(pid);
             handle.close();
             let _ = relay.join();
             ended.map(drop).map_err(io::Error::from)
+        }
+    }
+
+    /// Waits for the end of the program, and leaves it to be reaped: until the relay has stopped, its number can't be
+    /// another's.
+    ///
+    /// On a terminal, edio stops where the program stops: the shell waits for edio, and would never give its prompt.
+    fn wait_for_end(pid: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
+        let wait = |options| rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+        let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        if !io::stdin().is_terminal() {
+            return wait(end);
+        }
+        loop {
+            let status = wait(end | WaitIdOptions::STOPPED)?;
+            if !status.as_ref().is_some_and(WaitIdStatus::stopped) {
+                return Ok(status);
+            }
+            // Seen; then stop, and when the shell lets edio go on, so does the program.
+            wait(WaitIdOptions::STOPPED)?;
+            kill_process(getpid(), Signal::STOP)?;
+            kill_process(pid, Signal::CONT)?;
         }
     }
 

@@ -243,7 +243,7 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
             files: accepted.stat.files,
             added: accepted.stat.added,
             removed: accepted.stat.removed,
-            changes: Vec::new(),
+            changes: accepted.changes.iter().map(difference).collect(),
             whole: paths(&accepted.whole),
             uncommitted: uncommitted_records(&accepted.uncommitted),
         };

@@ -107,6 +107,7 @@ fn workspace() -> Option<Workspace> {
     let place = Place {
         folder: env::directory().ok()?,
         told_elsewhere: env::git_is_told_where(),
+        attributes_elsewhere: env::has_attributes_file(),
         git: env::find_program("git"),
         trace: None,
         group: Group::Shared,

@@ -74,6 +74,9 @@ const TURNS: [(&str, &[(&str, &str)]); 7] = [
 ///
 /// The scratch repository can't be made, or a command of the story fails.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    if context.term.is_json() {
+        return Err(Error::usage("the demo tells a story, which is no JSON"));
+    }
     let scratch = Scratch::make(args.keep.as_deref())?;
     let mut story = Story {
         context,

@@ -32,7 +32,7 @@ struct Record<'a> {
 ///
 /// There is no repository, or its git directory can't be written.
 pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
-    let workspace = context.open_locked()?;
+    let workspace = context.open_to_change()?;
     workspace.state.save(&workspace.scratch())?;
     let work_tree = workspace.git.work_tree.to_string_lossy().into_owned();
     if context.term.is_json() {

@@ -33,7 +33,8 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Answer, Group, RepoPath};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
-use crate::history::skipped::Skipped;
+use crate::history::session::Session;
+use crate::history::skipped::{Skipped, Why};
 use crate::history::snapshot::Moment;
 use crate::history::workspace::{Locked, Place, Workspace};
 use crate::process::Trace;
@@ -69,6 +70,7 @@ impl Context {
             place: Place {
                 folder: real,
                 told_elsewhere: env::git_is_told_where(),
+                attributes_elsewhere: env::has_attributes_file(),
                 git: env::find_program("git"),
                 trace: verbose.then(trace),
                 group: Group::Shared,
@@ -87,8 +89,31 @@ impl Context {
         Workspace::open_locked(&self.place)
     }
 
-    /// The workspace, to change it. What a killed process left there is finished first, and named.
+    /// The workspace, to work in its own session. Another one that was asked for can only be looked at.
     fn open_to_change(&mut self) -> Result<Locked> {
+        let workspace = self.open_to_restore()?;
+        self.refuse_other_session(&workspace)?;
+        Ok(workspace)
+    }
+
+    /// Sees that no other session than the one under way here was asked for.
+    fn refuse_other_session(&self, workspace: &Workspace) -> Result<()> {
+        let Some(wanted) = &self.session else {
+            return Ok(());
+        };
+        let own = Session::active(workspace)?;
+        if own.is_some_and(|own| &own.id == wanted) {
+            return Ok(());
+        }
+        Err(
+            Error::cannot(format!("{wanted} is not the session under way here"))
+                .hint("another session can be looked at, and restored from: edio log, show, diff, restore"),
+        )
+    }
+
+    /// The workspace, to bring back something from whatever session. What a killed process left there is finished first,
+    /// and named.
+    fn open_to_restore(&mut self) -> Result<Locked> {
         let mut workspace = Workspace::open_locked(&self.place)?;
         match recover::settle(&mut workspace, moment()) {
             Ok(None) => {}
@@ -178,7 +203,11 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped], warnings: &[String]) {
     const NAMED: usize = 5;
     for skipped in skipped.iter().take(NAMED) {
         let path = text::path(skipped.path.as_bytes());
-        term.told(format!("  not in it: {path} ({})", skipped.why));
+        let what = match skipped.why {
+            Why::Unfiltered => "as it is",
+            _ => "not in it",
+        };
+        term.told(format!("  {what}: {path} ({})", skipped.why));
     }
     if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
         term.told(format!("  not in it: {more} more"));

@@ -56,14 +56,14 @@ struct Record {
 ///
 /// There is no such turn, the restore is refused, or it was stopped midway.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
-    let mut workspace = context.open_to_change()?;
+    let mut workspace = context.open_to_restore()?;
     let session = Session::wanted(&workspace, context.session.as_ref())?;
     let wish = Wish {
         target: args.turn.find(&workspace, &session)?,
         paths: paths_meant(&workspace, &args.files)?,
     };
     if args.dry_run {
-        let plan = preview(&workspace, &wish)?;
+        let plan = preview(&workspace, &session, &wish)?;
         show_plan(context, &wish, &plan)?;
         return Ok(0);
     }

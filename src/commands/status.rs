@@ -41,6 +41,7 @@ struct Record {
 /// There is no repository, or git failed.
 pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let workspace = context.open()?;
+    context.refuse_other_session(&workspace)?;
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);
     let (changed, not_covered) = match &session {
@@ -148,7 +149,7 @@ fn describe(
 /// git failed.
 pub fn welcome(context: &mut Context) -> Result<u8> {
     match run(context, &Args {}) {
-        Err(error) if error.kind() == Kind::NoRepository => {
+        Err(error) if error.kind() == Kind::NoRepository && !context.term.is_json() => {
             let lines = [
                 "edio is an undo for coding agents and the people who use them.",
                 "There is no git work tree here: go to one, or make one with git init.",

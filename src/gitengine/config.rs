@@ -9,7 +9,7 @@ use super::error::{GitError, Result};
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|sparsecheckout)|commit\.(gpgsign|cleanup|template)|extensions\.partialclone)$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|sparsecheckout)|commit\.(gpgsign|cleanup|template)|extensions\.partialclone)$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.

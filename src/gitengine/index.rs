@@ -316,11 +316,11 @@ impl PrivateIndex {
         if entries.is_empty() {
             return Ok(());
         }
+        let null = "0".repeat(self.git.format.digits());
         let line = |(path, entry): &(RepoPath, Option<Entry>)| {
             let mut line = match entry {
                 Some(Entry { mode, oid }) => format!("{} {oid}\t", mode.digits()).into_bytes(),
-                // The length of the null id is not looked at.
-                None => format!("0 {}\t", "0".repeat(40)).into_bytes(),
+                None => format!("0 {null}\t").into_bytes(),
             };
             line.extend_from_slice(path.as_bytes());
             line
@@ -330,6 +330,27 @@ impl PrivateIndex {
         ask.setting("index.sparse=false")
             .args(["-z", "--index-info"])
             .nul_input(going.into_iter().chain(coming).map(line))
+            .run()
+            .map(drop)
+    }
+
+    /// Sets entries with their stages, as they were listed. Nothing else may be there at their paths.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn set_listed(&self, entries: &[IndexEntry]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let line = |entry: &IndexEntry| {
+            let head = format!("{} {} {}\t", entry.mode.digits(), entry.oid, entry.stage);
+            [head.as_bytes(), entry.path.as_bytes()].concat()
+        };
+        let ask = self.git.ask("update-index").index(&self.file);
+        ask.setting("index.sparse=false")
+            .args(["-z", "--index-info"])
+            .nul_input(entries.iter().map(line))
             .run()
             .map(drop)
     }

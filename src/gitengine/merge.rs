@@ -48,9 +48,13 @@ impl Git {
         let tree = fields.next().and_then(Oid::from_bytes);
         match (finished.status.code(), tree) {
             (Some(0), Some(tree)) => Ok(Merged::Clean(tree)),
-            (Some(1), Some(_)) => Ok(Merged::Conflicts(
-                fields.filter_map(RepoPath::new).collect(),
-            )),
+            (Some(1), Some(_)) => {
+                let mut paths: Vec<RepoPath> = fields
+                    .filter_map(|name| RepoPath::new(real_name(name, &[&ours, &theirs])))
+                    .collect();
+                paths.dedup();
+                Ok(Merged::Conflicts(paths))
+            }
             _ => Err(GitError::Exit {
                 command: "git merge-tree --write-tree".to_owned(),
                 status: finished.status,
@@ -58,4 +62,13 @@ impl Git {
             }),
         }
     }
+}
+
+/// Where a file and a folder want the same name, git calls the file `name~<commit>`. Its own name is meant.
+fn real_name<'a>(name: &'a [u8], sides: &[&Oid]) -> &'a [u8] {
+    let made_up = sides.iter().find_map(|side| {
+        let mark = format!("~{side}");
+        name.find(mark.as_bytes())
+    });
+    made_up.map_or(name, |end| &name[..end])
 }

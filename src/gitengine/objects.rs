@@ -353,6 +353,16 @@ impl Git {
         oids("git hash-object", &ask.run()?, paths.len())
     }
 
+    /// Writes the bytes of this file of the work tree as a blob, through no filter.
+    ///
+    /// # Errors
+    ///
+    /// It can't be read, or git failed.
+    pub fn write_raw_blob(&self, path: &RepoPath) -> Result<Oid> {
+        let mut oids = self.write_raw_blobs(std::slice::from_ref(path))?;
+        oids.pop().ok_or_else(|| unexpected("git hash-object", b""))
+    }
+
     /// The id of the blob that git would make of a file, were it at this path: through that path's filters.
     ///
     /// `None` where a filter fails.

@@ -60,6 +60,32 @@ impl Git {
         ask.arg(format!("{tree}:{name}")).run()
     }
 
+    /// The same, or `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn file_of_if_there(&self, tree: &Oid, name: &str) -> Result<Option<Vec<u8>>> {
+        let mut answer = self
+            .ask("cat-file")
+            .arg("--batch")
+            .input(format!("{tree}:{name}\n"))
+            .read()?;
+        let header = answer.record(b'\n')?.unwrap_or_default();
+        if header.ends_with(b" missing") {
+            answer.close()?;
+            return Ok(None);
+        }
+        let length = header
+            .rsplit_once_str(" ")
+            .and_then(|(_, n)| n.to_str().ok()?.parse().ok());
+        let length = length.ok_or_else(|| answer.unexpected("an object without its length"))?;
+        let bytes = answer.exactly(length)?;
+        answer.exactly(1)?;
+        answer.close()?;
+        Ok(Some(bytes))
+    }
+
     /// All paths of a tree, whole, with what it has there.
     ///
     /// # Errors
@@ -80,6 +106,28 @@ impl Git {
                 })
             })
             .collect()
+    }
+
+    /// What a tree has at these paths, where it has files or links there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn entries_at(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
+        let mut found = Vec::new();
+        // The longest argument list that every system takes is far longer than this many paths.
+        for paths in paths.chunks(200) {
+            let ask = self
+                .ask("ls-tree")
+                .args(["-z", "--full-tree", "--end-of-options"]);
+            let ask = ask.arg(tree).arg("--");
+            let output = ask
+                .args(paths.iter().map(|path| os_path(path.as_bytes())))
+                .run()?;
+            let records = output.split_str("\0").filter(|record| !record.is_empty());
+            found.extend(records.filter_map(parse));
+        }
+        Ok(found)
     }
 
     /// The files of this name in all folders of a tree.

@@ -13,6 +13,7 @@
 pub mod accept;
 pub mod address;
 pub mod archive;
+pub mod bytes;
 pub mod compare;
 pub mod gc;
 pub mod lock;

@@ -172,6 +172,28 @@ pub fn record(
     Ok(())
 }
 
+/// Takes the last operation off again: it was written down, and did not come about.
+///
+/// # Errors
+///
+/// git failed.
+pub fn take_off_last(workspace: &Locked, session: &mut Session) -> Result<()> {
+    let Some(last) = session.ops.take() else {
+        return Ok(());
+    };
+    let parents = workspace.git.commits(&last.parents)?;
+    session.ops = parents
+        .into_iter()
+        .next()
+        .filter(|commit| Operation::read(commit).is_some());
+    let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
+    let change = match &session.ops {
+        Some(before) => RefChange::set(name, Some(&last.oid), &before.oid),
+        None => RefChange::delete(name, &last.oid),
+    };
+    Ok(refs::change(workspace, &[change])?)
+}
+
 /// The operations of a session with their commits, the oldest first.
 ///
 /// # Errors

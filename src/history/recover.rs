@@ -4,11 +4,12 @@ use crate::error::Result;
 use crate::gitengine::RefChange;
 
 use super::accept;
+use super::bytes;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
+    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
 };
 use super::scan::scan;
 use super::session::Session;
@@ -119,12 +120,15 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         return Ok(None);
     };
     let scan = scan(workspace)?;
+    let raw_ids = bytes::read(workspace, to.note.side.as_ref())?;
     let goal = Goal {
         tree: &operation.tree,
         not_held: &side::all_skipped(workspace, &to)?,
+        raw_ids: &raw_ids,
         name: operation.text.clone(),
     };
-    let plan = plan_to(workspace, &scan, &goal)?;
+    let plan = plan_to(workspace, &scan, &session, &goal)?;
+    let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
     let safety = save_unsaved(
         workspace,
         scan,
@@ -146,6 +150,13 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         last: session.last(),
         ..operation
     };
-    perform(workspace, &mut session, &plan, again, end, moment)?;
+    let task = Task {
+        plan: &plan,
+        sources: &sources,
+        raw_ids: &raw_ids,
+        operation: again,
+        end,
+    };
+    perform(workspace, &mut session, task, moment)?;
     Ok(Some(text))
 }

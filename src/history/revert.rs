@@ -3,9 +3,11 @@
 use crate::error::{Error, Result};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
+use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::restore::{
-    End, Goal, Performed, Plan, new_note, own_session, perform, plan_to, save_unsaved, tree_with,
+    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform, plan_to,
+    save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;
@@ -40,7 +42,8 @@ pub struct Reverted {
 /// It would be refused, or git failed.
 pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace)?;
-    make_plan(workspace, session, &scan, wish)
+    let (plan, ..) = make_plan(workspace, session, &scan, wish)?;
+    Ok(plan)
 }
 
 /// Takes back what the turns did.
@@ -56,7 +59,7 @@ pub fn revert(
 ) -> Result<Reverted> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
-    let plan = make_plan(workspace, &session, &scan, wish)?;
+    let (plan, sources, raw_ids) = make_plan(workspace, &session, &scan, wish)?;
     if plan.is_nothing() {
         return Err(Error::cannot("there is nothing left of it to take back"));
     }
@@ -70,14 +73,14 @@ pub fn revert(
         to: wish.last.commit.clone(),
         ..Operation::on_work_tree(Deed::Revert, words, tree, &session, &from)
     };
-    let done = perform(
-        workspace,
-        &mut session,
-        &plan,
+    let task = Task {
+        plan: &plan,
+        sources: &sources,
+        raw_ids: &raw_ids,
         operation,
-        End::New(note),
-        moment,
-    )?;
+        end: End::New(note),
+    };
+    let done = perform(workspace, &mut session, task, moment)?;
     Ok(Reverted { plan, done, safety })
 }
 
@@ -101,10 +104,16 @@ impl Wish {
     }
 }
 
-fn make_plan(workspace: &Locked, session: &Session, scan: &Scan, wish: &Wish) -> Result<Plan> {
+fn make_plan(
+    workspace: &Locked,
+    session: &Session,
+    scan: &Scan,
+    wish: &Wish,
+) -> Result<(Plan, Sources, RawIds)> {
     let before = session.before(workspace, &wish.first)?;
+    let raw_ids = bytes::read(workspace, before.note.side.as_ref())?;
     let without = match wish.paths.is_empty() {
-        true => before.tree,
+        true => before.tree.clone(),
         false => only_paths(workspace, wish, &before.tree)?,
     };
     let tree = match workspace
@@ -117,9 +126,17 @@ fn make_plan(workspace: &Locked, session: &Session, scan: &Scan, wish: &Wish) ->
     let goal = Goal {
         tree: &tree,
         not_held: &[],
+        raw_ids: &raw_ids,
         name: wish.in_words(),
     };
-    plan_to(workspace, scan, &goal)
+    let mut plan = plan_to(workspace, scan, session, &goal)?;
+    // Where the content stays, so do its bytes.
+    plan.actions.retain(|_, action| match action {
+        Action::Write { new, old } => old.as_ref() != Some(new),
+        _ => true,
+    });
+    let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
+    Ok((plan, sources, raw_ids))
 }
 
 /// The last turn's tree with just these paths as they were before the first.

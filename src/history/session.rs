@@ -281,6 +281,7 @@ impl Session {
             id: self.id.clone(),
             current: current.commit.clone(),
             number: current.number(),
+            side: current.note.side.clone(),
             base,
             last: self.last(),
         })

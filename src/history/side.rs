@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
 
+use super::bytes::RawIds;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -23,6 +24,8 @@ pub enum Part {
     Displaced,
     /// What the user staged, before `accept` changes the index.
     Index,
+    /// A side of a path in conflict there.
+    Stage(u8),
 }
 
 impl Part {
@@ -31,12 +34,19 @@ impl Part {
             Part::Ignored => "ignored",
             Part::Displaced => "displaced",
             Part::Index => "index",
+            Part::Stage(1) => "index-base",
+            Part::Stage(2) => "index-ours",
+            Part::Stage(_) => "index-theirs",
         }
     }
 }
 
 /// The file with everything that a turn could not hold, where the turn's own commit has not the room to name it.
 const SKIPPED: &str = "skipped";
+
+/// The file with what was on disk where that is not the blob, and the folder with what no tree holds of it.
+pub const RAW_IDS: &str = "raw-ids";
+const RAW: &str = "raw";
 
 /// The file with entries of the user's index, as `git ls-files -s -v -z` prints them.
 const INDEX_ENTRIES: &str = "index-entries";
@@ -76,35 +86,57 @@ pub fn save(
     Ok(commit)
 }
 
-/// Saves the whole list of what a turn could not hold. Returns the commit.
+/// What belongs to a turn and has no room in its tree and its message.
+pub struct OfTurn<'a> {
+    /// What was on disk where that is not the blob.
+    pub raw_ids: &'a RawIds,
+    /// What the turn can't hold.
+    pub skipped: &'a [Skipped],
+}
+
+/// Saves what belongs to a turn. Returns the commit; `None` where there is nothing to save.
 ///
 /// # Errors
 ///
 /// git failed, or another process saved something meanwhile.
-pub fn save_skipped(
+pub fn save_of_turn(
     workspace: &Locked,
     id: &SessionId,
-    skipped: &[Skipped],
+    of_turn: &OfTurn<'_>,
     seconds: i64,
-) -> Result<Oid> {
+) -> Result<Option<Oid>> {
+    let mut entries = Vec::new();
+    let git = &workspace.git;
+    if of_turn.skipped.len() > skipped::NAMED {
+        let list = skipped::write(of_turn.skipped.len(), of_turn.skipped);
+        entries.push(file(SKIPPED, git.write_blob(list.as_bytes())?)?);
+    }
+    if !of_turn.raw_ids.is_empty() {
+        entries.push(file(RAW_IDS, git.write_blob(&of_turn.raw_ids.write())?)?);
+        for (path, raw) in of_turn.raw_ids.contents() {
+            entries.push(below(RAW, path, raw)?);
+        }
+    }
+    if entries.is_empty() {
+        return Ok(None);
+    }
     let name = refnames::name(Shelf::Active, id, Leaf::Side);
-    let before = workspace.git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
-    let list = skipped::write(skipped.len(), skipped);
-    let file = Entry {
-        mode: Mode::File,
-        oid: workspace.git.write_blob(list.as_bytes())?,
-    };
-    let path =
-        RepoPath::new(SKIPPED).ok_or_else(|| Error::bug("a side path that names nothing"))?;
-    let text = "What the turn could not hold";
-    commit(
-        workspace,
-        id,
-        before.as_ref(),
-        &[(path, Some(file))],
-        text,
-        seconds,
-    )
+    let before = git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
+    let text = "What a turn's tree can't hold";
+    commit(workspace, id, before.as_ref(), &entries, text, seconds).map(Some)
+}
+
+fn file(name: &str, oid: Oid) -> Result<(RepoPath, Option<Entry>)> {
+    let path = RepoPath::new(name);
+    let path = path.ok_or_else(|| Error::bug("a side path that names nothing"))?;
+    let mode = Mode::File;
+    Ok((path, Some(Entry { mode, oid })))
+}
+
+fn below(folder: &str, path: &RepoPath, entry: Entry) -> Result<(RepoPath, Option<Entry>)> {
+    let path = RepoPath::new([folder.as_bytes(), b"/", path.as_bytes()].concat());
+    let path = path.ok_or_else(|| Error::bug("a side path that names nothing"))?;
+    Ok((path, Some(entry)))
 }
 
 /// Saves entries of the user's index, and what is staged in some of them. Returns the commit.
@@ -120,13 +152,7 @@ pub fn save_index(
     seconds: i64,
 ) -> Result<Oid> {
     let list: Vec<u8> = entries.iter().flat_map(IndexEntry::record).collect();
-    let file = Entry {
-        mode: Mode::File,
-        oid: workspace.git.write_blob(&list)?,
-    };
-    let path =
-        RepoPath::new(INDEX_ENTRIES).ok_or_else(|| Error::bug("a side path that names nothing"))?;
-    let mut all = vec![(path, Some(file))];
+    let mut all = vec![file(INDEX_ENTRIES, workspace.git.write_blob(&list)?)?];
     for saved in staged {
         all.push(entry(saved)?);
     }
@@ -195,8 +221,5 @@ fn commit(
 }
 
 fn entry(saved: &Saved) -> Result<(RepoPath, Option<Entry>)> {
-    let folder = saved.part.folder().as_bytes();
-    let path = RepoPath::new([folder, b"/", saved.path.as_bytes()].concat());
-    let path = path.ok_or_else(|| Error::bug("a side path that names nothing"))?;
-    Ok((path, Some(saved.entry.clone())))
+    below(saved.part.folder(), &saved.path, saved.entry.clone())
 }

@@ -25,6 +25,8 @@ pub enum Why {
     Submodule,
     /// git would not take it.
     Rejected,
+    /// Its filter fails: its bytes are held as they are, and no commit gets them.
+    Unfiltered,
 }
 
 impl fmt::Display for Why {
@@ -36,6 +38,7 @@ impl fmt::Display for Why {
             Why::InNested => "it lies in a repository of its own",
             Why::Submodule => "a submodule's files are its own",
             Why::Rejected => "git can't take it",
+            Why::Unfiltered => "its filter fails, so its bytes are held as they are",
         })
     }
 }
@@ -50,6 +53,11 @@ pub struct Skipped {
 }
 
 impl Skipped {
+    /// Is the path left out of the turn, so that nothing may be done to it for the turn's sake?
+    pub fn is_left_out(&self) -> bool {
+        !matches!(self.why, Why::Submodule | Why::Unfiltered)
+    }
+
     /// A path with its reason.
     pub fn new(path: RepoPath, why: Why) -> Self {
         Self { path, why }

@@ -1,15 +1,16 @@
 //! Taking a snapshot: the work tree as a commit, under a ref.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::gitengine::{Difference, GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
+use super::bytes::{self, RawIds, Scope};
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::restore;
 use super::scan::{Scan, scan};
 use super::session::Session;
-use super::side;
+use super::side::{self, OfTurn};
 use super::skipped::{self, Skipped};
 use super::state::Standing;
 use super::turn::{Ending, Kind, Note, Number, Turn, Work, signature};
@@ -144,12 +145,7 @@ fn write_scan(
     };
     let (differences, stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
-    let id = &ground.standing.id;
-    let seconds = request.moment.seconds;
-    let side = match scan.skipped.len() > skipped::NAMED {
-        true => Some(side::save_skipped(workspace, id, &scan.skipped, seconds)?),
-        false => None,
-    };
+    let side = save_side(workspace, &ground, scan, &differences, request.moment)?;
     let note = Note {
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,
@@ -158,9 +154,46 @@ fn write_scan(
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
         side,
-        ..note(workspace, id, &scan.head)
+        ..note(workspace, &ground.standing.id, &scan.head)
     };
+    let seconds = request.moment.seconds;
     write_turn(workspace, ground, &scan.tree, note, seconds)
+}
+
+/// Saves what the turn's tree can't hold: the bytes on disk behind conversions, and a long list of what is skipped.
+fn save_side(
+    workspace: &mut Locked,
+    ground: &Ground,
+    scan: &Scan,
+    differences: &[Difference],
+    moment: Moment,
+) -> Result<Option<Oid>> {
+    let before = bytes::read(workspace, ground.standing.side.as_ref())?;
+    let now = bytes::fingerprint(workspace);
+    let raw_ids = match bytes::may_convert(workspace, scan.attribute_files) {
+        false => RawIds::default(),
+        true => {
+            let rules = differences
+                .iter()
+                .any(|d| d.path.name() == b".gitattributes");
+            let all = !ground.begun || rules || workspace.state.conversions.as_ref() != Some(&now);
+            let scope = match all {
+                true => Scope::All,
+                false => Scope::Changed(differences),
+            };
+            bytes::note(workspace, &before, &scan.tree, &scope)?
+        }
+    };
+    workspace.state.conversions = Some(now);
+    let is_long = scan.skipped.len() > skipped::NAMED;
+    if raw_ids == before && !is_long {
+        return Ok(ground.standing.side.clone().filter(|_| !raw_ids.is_empty()));
+    }
+    let of_turn = OfTurn {
+        raw_ids: &raw_ids,
+        skipped: &scan.skipped,
+    };
+    side::save_of_turn(workspace, &ground.standing.id, &of_turn, moment.seconds)
 }
 
 /// A note with nothing to say yet.
@@ -247,12 +280,14 @@ pub fn head_tree(workspace: &Workspace, head: &Head) -> Result<Oid> {
 /// Begins a session whose turn 0 is HEAD. Its refs are made with its first turn.
 fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> Result<Ground> {
     let id = SessionId::begun_at(moment.seconds, moment.random);
-    let commit = write_baseline(workspace, &id, &tree, head, moment)?;
+    let note = baseline_note(workspace, &id, head);
+    let commit = write_baseline(workspace, &tree, &note, moment)?;
     Ok(Ground {
         standing: Standing {
             id,
             current: commit,
             number: Number::turn(0),
+            side: None,
             base: tree.clone(),
             last: 0,
         },
@@ -267,7 +302,24 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
 ///
 /// Any step failed. Then there is no session.
 pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<Standing> {
-    let standing = begin_at(workspace, &scan.tree, &scan.head, moment)?;
+    let mut raw_ids = RawIds::default();
+    if bytes::may_convert(workspace, scan.attribute_files) {
+        raw_ids = bytes::note(workspace, &raw_ids, &scan.tree, &Scope::All)?;
+    }
+    workspace.state.conversions = Some(bytes::fingerprint(workspace));
+    let of_turn = OfTurn {
+        raw_ids: &raw_ids,
+        skipped: &scan.skipped,
+    };
+    let id = SessionId::begun_at(moment.seconds, moment.random);
+    let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
+    let note = Note {
+        skipped_count: scan.skipped.len(),
+        skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
+        side,
+        ..baseline_note(workspace, &id, &scan.head)
+    };
+    let standing = begin_with(workspace, &scan.tree, note, moment)?;
     remember(workspace, scan)?;
     Ok(standing)
 }
@@ -284,14 +336,20 @@ pub fn begin_at(
     moment: Moment,
 ) -> Result<Standing> {
     let id = SessionId::begun_at(moment.seconds, moment.random);
-    let commit = write_baseline(workspace, &id, tree, head, moment)?;
-    let name = refnames::name(Shelf::Active, &id, Leaf::Current);
+    let note = baseline_note(workspace, &id, head);
+    begin_with(workspace, tree, note, moment)
+}
+
+fn begin_with(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> Result<Standing> {
+    let commit = write_baseline(workspace, tree, &note, moment)?;
+    let name = refnames::name(Shelf::Active, &note.session, Leaf::Current);
     let made = RefChange::set(name, None, &commit);
     refs::change(workspace, &[made])?;
     let standing = Standing {
-        id,
+        id: note.session,
         current: commit.clone(),
         number: Number::turn(0),
+        side: note.side,
         base: tree.clone(),
         last: 0,
     };
@@ -303,19 +361,16 @@ pub fn begin_at(
     Ok(standing)
 }
 
-fn write_baseline(
-    workspace: &Locked,
-    id: &SessionId,
-    tree: &Oid,
-    head: &Head,
-    moment: Moment,
-) -> Result<Oid> {
-    let note = Note {
+fn baseline_note(workspace: &Workspace, id: &SessionId, head: &Head) -> Note {
+    Note {
         message: "Where the session began".to_owned(),
         kind: Kind::Baseline,
         ..note(workspace, id, head)
-    };
-    let parents: Vec<&Oid> = head.commit.iter().collect();
+    }
+}
+
+fn write_baseline(workspace: &Locked, tree: &Oid, note: &Note, moment: Moment) -> Result<Oid> {
+    let parents: Vec<&Oid> = note.head.commit.iter().collect();
     let by = signature(moment.seconds);
     Ok(workspace
         .git
@@ -407,6 +462,7 @@ fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
         id: turn.note.session.clone(),
         current: turn.commit.clone(),
         number: turn.number(),
+        side: turn.note.side.clone(),
         base: match is_step {
             true => ground.standing.base.clone(),
             false => turn.tree.clone(),

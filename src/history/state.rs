@@ -22,6 +22,8 @@ pub struct State {
     pub session: Option<Standing>,
     /// The index that the last scan left behind.
     pub cache: Option<Cache>,
+    /// What decided about conversions when the last turn was taken.
+    pub conversions: Option<String>,
     /// An operation on the work tree was begun, and its end was not seen.
     pub unfinished: bool,
     /// The git whose version was found new enough.
@@ -37,6 +39,8 @@ pub struct Standing {
     pub current: Oid,
     /// The number of that snapshot.
     pub number: Number,
+    /// Its side commit.
+    pub side: Option<Oid>,
     /// The tree of the last numbered turn on its line: that of the snapshot itself, unless it is a step.
     pub base: Oid,
     /// The highest turn number that was given out.
@@ -61,6 +65,8 @@ pub struct Cache {
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
+    /// Are there attribute files among the paths?
+    pub attribute_files: bool,
 }
 
 impl State {

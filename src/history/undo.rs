@@ -8,9 +8,12 @@ use crate::gitengine::Oid;
 
 use super::accept;
 use super::archive;
+use super::bytes;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
-use super::restore::{End, Goal, Performed, Plan, own_session, perform, plan_to, save_unsaved};
+use super::restore::{
+    End, Goal, Performed, Plan, Sources, Task, own_session, perform, plan_to, save_unsaved,
+};
 use super::scan::scan;
 use super::session::Session;
 use super::side;
@@ -112,12 +115,15 @@ fn go_to(
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
     let scan = scan(workspace)?;
+    let raw_ids = bytes::read(workspace, target.note.side.as_ref())?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
+        raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
     };
-    let plan = plan_to(workspace, &scan, &goal)?;
+    let plan = plan_to(workspace, &scan, &session, &goal)?;
+    let sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
     let words = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
@@ -136,7 +142,14 @@ fn go_to(
         ..Operation::on_work_tree(deed, words.to_owned(), tree, &session, &from)
     };
     let end = End::At(Box::new(target.clone()));
-    let done = perform(workspace, &mut session, &plan, operation, end, moment)?;
+    let task = Task {
+        plan: &plan,
+        sources: &sources,
+        raw_ids: &raw_ids,
+        operation,
+        end,
+    };
+    let done = perform(workspace, &mut session, task, moment)?;
     Ok(Undone {
         what: event.what.clone(),
         target: Some(target),
@@ -237,22 +250,26 @@ fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
 
 /// Takes back the accept, or the close, that put this workspace's last session away.
 fn undo_archive(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
-    let mut newest: Option<(i64, Session, Operation)> = None;
+    let (branch, head) = workspace.git.head()?;
+    let mut newest: Option<((bool, i64), Session, Operation)> = None;
     for session in Session::all(workspace)? {
         let here =
             session.current.as_ref().map(|turn| &turn.note.worktree) == Some(&workspace.name);
-        if session.shelf != Shelf::Archive || !here {
+        let Some(commit) = session.ops.as_ref().filter(|_| here) else {
             continue;
-        }
-        let Some(commit) = &session.ops else { continue };
+        };
         let Some(operation) = Operation::read(commit) else {
             continue;
         };
-        let newer = newest
-            .as_ref()
-            .is_none_or(|(time, ..)| commit.seconds >= *time);
-        if matches!(operation.deed, Deed::Accept | Deed::Close) && newer {
-            newest = Some((commit.seconds, session, operation));
+        let archived = matches!(operation.deed, Deed::Accept | Deed::Close);
+        if session.shelf != Shelf::Archive || !archived {
+            continue;
+        }
+        // Of two in the same second, the one whose commit is HEAD came last.
+        let is_head = operation.head_after == head && operation.branch == branch;
+        let rank = (is_head, commit.seconds);
+        if newest.as_ref().is_none_or(|(other, ..)| rank >= *other) {
+            newest = Some((rank, session, operation));
         }
     }
     let (_, session, operation) = newest.ok_or_else(|| nothing(Direction::Undo))?;

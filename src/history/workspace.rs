@@ -22,6 +22,8 @@ pub struct Place {
     pub folder: PathBuf,
     /// The git directory is not simply the `.git` of a folder above: variables say where it is.
     pub told_elsewhere: bool,
+    /// The person or the system has attribute files of their own.
+    pub attributes_elsewhere: bool,
     /// The git that `PATH` finds.
     pub git: Option<PathBuf>,
     /// Told of each process.
@@ -36,6 +38,8 @@ pub struct Workspace {
     pub git: Git,
     /// What is set in the git config.
     pub settings: Settings,
+    /// The person or the system has attribute files of their own.
+    pub attributes_elsewhere: bool,
     /// The name of this work tree among those of the repository: `.` is the main one.
     pub name: String,
     /// What is remembered from the last command.
@@ -135,6 +139,7 @@ impl Workspace {
             };
         }
         let workspace = Self {
+            attributes_elsewhere: place.attributes_elsewhere,
             name: name_of(&git),
             prefix: prefix_of(&git, &place.folder)?,
             git,

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Merged, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Entry, Git, Merged, Oid, PrivateIndex, RepoPath};
 
-use super::super::skipped::Why;
+use super::super::side;
+use super::super::skipped::{Skipped, Why};
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
 
@@ -41,7 +42,12 @@ impl Content {
         head_tree: &Oid,
         extent: Extent,
     ) -> Result<Self> {
-        let held = as_held(workspace, baseline, current)?;
+        let skipped = side::all_skipped(workspace, current)?;
+        let as_in = match extent {
+            Extent::Session => &baseline.tree,
+            Extent::WholeTree => head_tree,
+        };
+        let held = as_held(workspace, as_in, &current.tree, &skipped)?;
         if extent == Extent::WholeTree || &baseline.tree == head_tree {
             return Ok(Self {
                 tree: held,
@@ -52,52 +58,48 @@ impl Content {
     }
 }
 
-/// The current tree, with those tracked paths that it could not hold as they were: not held is not deleted.
-fn as_held(workspace: &Locked, baseline: &Turn, current: &Turn) -> Result<Oid> {
-    let mut skipped = current
-        .note
-        .skipped
-        .iter()
-        .filter(|s| s.why != Why::Submodule)
-        .peekable();
-    if skipped.peek().is_none() {
-        return Ok(current.tree.clone());
+/// A tree with the paths that it does not hold, or only as no filter made them, as in another: not held is not deleted.
+fn as_held(workspace: &Locked, as_in: &Oid, tree: &Oid, skipped: &[Skipped]) -> Result<Oid> {
+    let skipped: Vec<_> = skipped.iter().filter(|s| s.why != Why::Submodule).collect();
+    if skipped.is_empty() {
+        return Ok(tree.clone());
     }
-    let differences = workspace.git.differences(&baseline.tree, &current.tree)?;
     let mut kept = Entries::new();
-    for difference in differences.into_iter().filter(|d| d.new.is_none()) {
-        let not_held = current.note.skipped.iter();
-        if not_held
-            .into_iter()
-            .any(|s| difference.path.is_within(&s.path))
-        {
+    for difference in workspace.git.differences(as_in, tree)? {
+        if skipped.iter().any(|s| difference.path.is_within(&s.path)) {
             kept.insert(difference.path, difference.old);
         }
     }
-    edited(workspace, &current.tree, &kept)
+    edited(workspace, tree, &kept)
 }
 
 /// Puts what the session made of its turn 0 on top of HEAD.
 fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> Result<Content> {
     let git = &workspace.git;
     let (mut base_edits, mut held_edits, mut whole) = (Entries::new(), Entries::new(), Vec::new());
-    let changed: BTreeSet<RepoPath> = git
-        .differences(&baseline.tree, held)?
+    let changed: BTreeMap<RepoPath, Option<Entry>> = entries_after(git, &baseline.tree, held)?;
+    let tree_before = tree_before(workspace, baseline)?;
+    let untracked: Vec<RepoPath> = git
+        .differences(&tree_before, &baseline.tree)?
         .into_iter()
+        .filter(|difference| difference.old.is_none())
         .map(|difference| difference.path)
         .collect();
-    let tree_before = tree_before(workspace, baseline)?;
+    let committed_since = git.entries_at(head_tree, &untracked)?;
+    let committed_since: BTreeSet<RepoPath> =
+        committed_since.into_iter().map(|(path, _)| path).collect();
     // What lay there uncommitted, and untracked, before the session began: it is the user's, unless the session
-    // changed it.
-    for difference in git.differences(&tree_before, &baseline.tree)? {
-        if difference.old.is_some() {
-            continue;
-        }
-        base_edits.insert(difference.path.clone(), None);
-        match changed.contains(&difference.path) {
-            true => whole.push(difference.path),
-            false => {
-                held_edits.insert(difference.path, None);
+    // changed it. What the user has committed since is the base of what the session made of it.
+    for path in untracked
+        .into_iter()
+        .filter(|path| !committed_since.contains(path))
+    {
+        base_edits.insert(path.clone(), None);
+        match changed.get(&path) {
+            Some(Some(_)) => whole.push(path),
+            Some(None) => {}
+            None => {
+                held_edits.insert(path, None);
             }
         }
     }
@@ -115,19 +117,24 @@ fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> R
     };
     // Where no commit since then touched the path, the session worked on top of what was uncommitted there: the two
     // can't be told apart, and go in together.
-    let committed: BTreeMap<RepoPath, Option<Entry>> = git
-        .differences(&tree_before, head_tree)?
-        .into_iter()
-        .map(|difference| (difference.path, difference.new))
-        .collect();
-    let (real, own): (Vec<_>, Vec<_>) = conflicts
-        .into_iter()
-        .partition(|path| committed.contains_key(path));
+    let committed = entries_after(git, &tree_before, head_tree)?;
+    let (real, own): (Vec<_>, Vec<_>) = conflicts.into_iter().partition(|path| {
+        let touched = |other: &RepoPath| other.is_within(path) || path.is_within(other);
+        committed.keys().any(touched)
+    });
     if !real.is_empty() {
         return Err(conflict(&real));
     }
     let in_head: BTreeMap<RepoPath, Entry> = git.tree_entries(head_tree)?.into_iter().collect();
     for path in own {
+        // Below a folder that took the place of the file, the base has nothing, as HEAD has nothing.
+        for (below, _) in git
+            .tree_entries(&base)?
+            .iter()
+            .filter(|(p, _)| p.is_within(&path))
+        {
+            base_edits.insert(below.clone(), None);
+        }
         base_edits.insert(path.clone(), in_head.get(&path).cloned());
         whole.push(path);
     }
@@ -136,6 +143,12 @@ fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> R
         Merged::Clean(tree) => Ok(Content { tree, whole }),
         Merged::Conflicts(paths) => Err(conflict(&paths)),
     }
+}
+
+/// The paths that differ between two trees, with what the second has there.
+fn entries_after(git: &Git, old: &Oid, new: &Oid) -> Result<Entries> {
+    let differences = git.differences(old, new)?;
+    Ok(differences.into_iter().map(|d| (d.path, d.new)).collect())
 }
 
 /// The tree of the commit that the session began on.

@@ -3,7 +3,7 @@
 //! The lock is a second name of a file of edio's. So a lock that a killed edio left is known by its inode; one of
 //! anybody else's is never touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
@@ -40,7 +40,12 @@ impl IndexLock {
     /// Another process holds it.
     pub fn take(workspace: &Locked) -> Result<Self> {
         let own = workspace.scratch().join("index.lock.edio");
-        let lock = workspace.git.git_dir.join("index.lock");
+        // git follows a link to the index, and so must the lock.
+        let users = workspace.git.users_index();
+        let users = fs::canonicalize(&users).unwrap_or(users);
+        let mut lock = users.clone().into_os_string();
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
         remove_dead(&own, &lock)?;
         File::create(&own).or_cannot(|| format!("can't write {}", own.display()))?;
         for tried in 0.. {
@@ -59,7 +64,7 @@ impl IndexLock {
         }
         Ok(Self {
             index: PrivateIndex::at(&workspace.git, workspace.scratch().join("index.user")),
-            users: workspace.git.users_index(),
+            users,
             own,
             lock,
         })
@@ -81,12 +86,15 @@ impl IndexLock {
             .map(|change| (change.path.clone(), change.new.clone()))
             .collect();
         self.index.set(&entries)?;
-        let stays = |entry: &IndexEntry| {
-            let change = changes.iter().find(|change| change.path == entry.path);
-            change.is_some_and(|change| change.new.is_some())
-        };
-        let kept: Vec<_> = flagged.into_iter().filter(stays).collect();
-        self.set_flags(&kept)?;
+        let stay: BTreeSet<&RepoPath> = changes
+            .iter()
+            .filter(|change| change.new.is_some())
+            .map(|change| &change.path)
+            .collect();
+        let kept = flagged
+            .into_iter()
+            .filter(|entry| stay.contains(&entry.path));
+        self.set_flags(&kept.collect::<Vec<_>>())?;
         Ok(self.index.refresh()?)
     }
 
@@ -104,18 +112,12 @@ impl IndexLock {
     ) -> Result<()> {
         self.index.copy_from(&self.users)?;
         let before = entries_before(workspace, operation)?;
-        let entries: Vec<_> = changes
+        let gone: Vec<_> = changes
             .iter()
-            .map(|change| {
-                let entry = before.iter().find(|entry| entry.path == change.path);
-                let entry = entry.map(|entry| Entry {
-                    mode: entry.mode,
-                    oid: entry.oid.clone(),
-                });
-                (change.path.clone(), entry)
-            })
+            .map(|change| (change.path.clone(), None))
             .collect();
-        self.index.set(&entries)?;
+        self.index.set(&gone)?;
+        self.index.set_listed(&before)?;
         self.set_flags(&before)?;
         Ok(self.index.refresh()?)
     }
@@ -138,8 +140,8 @@ impl IndexLock {
     /// # Errors
     ///
     /// The system refuses.
-    pub fn finish(self, workspace: &Locked) -> Result<()> {
-        let placed = fs::rename(&self.index.file, workspace.git.users_index());
+    pub fn finish(self) -> Result<()> {
+        let placed = fs::rename(&self.index.file, &self.users);
         placed.or_cannot(|| "the commit is made, but the index can't be written".to_owned())
     }
 }
@@ -205,18 +207,28 @@ pub fn save_staged(
         .iter()
         .map(|change| (&change.path, change))
         .collect();
+    let folders: BTreeSet<RepoPath> = changes.iter().flat_map(|c| c.path.ancestors()).collect();
+    // A file that takes the place of a folder takes along what the index has below it, and the other way round.
+    let concerned = |path: &RepoPath| {
+        changed.contains_key(path)
+            || folders.contains(path)
+            || path.ancestors().any(|folder| changed.contains_key(&folder))
+    };
     let mut entries = workspace.git.list_index(&users)?.entries;
-    entries.retain(|entry| changed.contains_key(&entry.path));
+    entries.retain(|entry| concerned(&entry.path));
     let is_staged = |entry: &&IndexEntry| {
         let change = changed.get(&entry.path);
         let sides = change
             .into_iter()
             .flat_map(|change| [&change.old, &change.new]);
         let mut known = sides.flatten().map(|side| &side.oid);
-        entry.stage == 0 && known.all(|oid| oid != &entry.oid)
+        known.all(|oid| oid != &entry.oid)
     };
     let staged = entries.iter().filter(is_staged).map(|entry| Saved {
-        part: Part::Index,
+        part: match entry.stage {
+            0 => Part::Index,
+            stage => Part::Stage(stage),
+        },
         path: entry.path.clone(),
         entry: Entry {
             mode: entry.mode,

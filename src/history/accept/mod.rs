@@ -28,6 +28,7 @@ use super::refnames::SessionId;
 use super::restore::own_session;
 use super::scan::{Scan, scan};
 use super::session::{Session, no_session};
+use super::side;
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Number, Turn, Work};
 use super::workspace::Locked;
@@ -88,6 +89,8 @@ pub struct Accepted {
     /// The turn that the commit ends with.
     pub last: Number,
     /// What the commit changes.
+    pub changes: Vec<Difference>,
+    /// How much that is.
     pub stat: Stat,
     /// Paths whose uncommitted state from before went in with the session's changes on top of it.
     pub whole: Vec<RepoPath>,
@@ -104,7 +107,9 @@ pub enum Uncommitted {
     Before,
     /// It was changed after the accepted turn.
     Later,
-    /// The commit has it otherwise: merged with other commits, or changed by a hook.
+    /// It could not be held.
+    NotHeld,
+    /// The commit has it otherwise: merged with other commits.
     Otherwise,
 }
 
@@ -113,6 +118,7 @@ impl fmt::Display for Uncommitted {
         f.write_str(match self {
             Uncommitted::Before => "it was so before the session began",
             Uncommitted::Later => "it was changed after that turn",
+            Uncommitted::NotHeld => "it could not be held",
             Uncommitted::Otherwise => "the commit has it otherwise",
         })
     }
@@ -278,6 +284,7 @@ pub fn accept(
         branch: prepared.head.branch,
         session: prepared.session.id,
         last: prepared.last.number(),
+        changes,
         stat,
         whole: prepared.whole,
         next,
@@ -321,7 +328,10 @@ pub fn uncommitted(
     let later = paths(&prepared.last.tree, &prepared.now)?;
     let began_on = snapshot::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;
+    let skipped = side::all_skipped(workspace, &prepared.last)?;
+    let not_held = |path: &RepoPath| skipped.iter().any(|s| path.is_within(&s.path));
     let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {
+        _ if not_held(path) => Uncommitted::NotHeld,
         (true, _) => Uncommitted::Later,
         (false, true) => Uncommitted::Before,
         (false, false) => Uncommitted::Otherwise,
@@ -347,13 +357,13 @@ fn land(
     workspace.state.unfinished = true;
     workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, session, &operation, moment.seconds)?;
-    let moved = move_branch(workspace, &operation, Way::Forward);
-    if moved.is_err() {
+    if let Err(error) = move_branch(workspace, &operation, Way::Forward) {
+        ops::take_off_last(workspace, session)?;
         workspace.state.unfinished = false;
         workspace.state.save(&workspace.scratch())?;
+        return Err(error);
     }
-    moved?;
-    lock.finish(workspace)?;
+    lock.finish()?;
     archive::archive(workspace, session)
 }
 
@@ -435,7 +445,7 @@ pub fn take_back(
     workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, &mut session, &undo, moment.seconds)?;
     move_branch(workspace, operation, Way::Back)?;
-    lock.finish(workspace)?;
+    lock.finish()?;
     workspace.state.unfinished = false;
     workspace.state.save(&workspace.scratch())
 }
@@ -461,19 +471,23 @@ pub fn settle(
     if taking_back && is_on && commit == accept.head_after {
         lock.prepare_back(workspace, accept, &changes)?;
         move_branch(workspace, accept, Way::Back)?;
-        lock.finish(workspace)?;
+        lock.finish()?;
         return Ok(format!("the undo of {} is finished", accept.text));
     }
     if taking_back && is_on && commit == accept.head_before {
         lock.prepare_back(workspace, accept, &changes)?;
-        lock.finish(workspace)?;
+        lock.finish()?;
         return Ok(format!("the undo of {} is finished", accept.text));
     }
     if !taking_back && is_on && commit == accept.head_after {
         lock.prepare(workspace, &changes)?;
-        lock.finish(workspace)?;
+        lock.finish()?;
         archive::archive(workspace, &session)?;
         return Ok(format!("{} is finished", accept.text));
+    }
+    let mut session = session;
+    if !taking_back {
+        ops::take_off_last(workspace, &mut session)?;
     }
     Ok(format!("{} was not made", accept.text))
 }
@@ -499,13 +513,14 @@ fn nothing_to_accept(cause: Error) -> Error {
 }
 
 /// git's own operations that are under way: the files that each leaves in the git directory.
-const OPEN_OPERATIONS: [(&str, &str); 6] = [
+const OPEN_OPERATIONS: [(&str, &str); 7] = [
     ("MERGE_HEAD", "merge"),
     ("CHERRY_PICK_HEAD", "cherry-pick"),
     ("REVERT_HEAD", "revert"),
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase or am"),
     ("BISECT_LOG", "bisect"),
+    ("sequencer/todo", "cherry-pick or revert"),
 ];
 
 fn refuse_open_operation(workspace: &Locked) -> Result<()> {

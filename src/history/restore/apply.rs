@@ -1,13 +1,17 @@
 //! Carrying out a plan. Every step leaves each path with its old or its new content, never half of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, Git, Mode, Oid, RepoPath};
 
+use super::super::bytes::RawIds;
 use super::disk::{Content, Disk, Displaced};
 use super::plan::{Action, Look, OnDisk, Plan};
+use super::source::Sources;
 
 /// What was done.
 #[derive(Debug, Default)]
@@ -29,7 +33,15 @@ pub struct Stranger {
     pub displaced: Displaced,
 }
 
-/// Carries out a plan. `saved` are the ignored files that were saved first, with their blobs.
+/// What is saved of the files that are displaced.
+pub struct Known<'a> {
+    /// Ignored files, with their blobs.
+    pub saved: &'a BTreeMap<RepoPath, Oid>,
+    /// What is on disk where that is not the blob.
+    pub raw_ids: &'a RawIds,
+}
+
+/// Carries out a plan.
 ///
 /// # Errors
 ///
@@ -38,12 +50,14 @@ pub fn apply(
     git: &Git,
     disk: &Disk,
     plan: &Plan,
-    saved: &BTreeMap<RepoPath, Oid>,
+    sources: &Sources,
+    known: &Known<'_>,
 ) -> Result<Applied> {
     let mut work = Work {
         git,
         disk,
-        saved,
+        sources,
+        known,
         applied: Applied::default(),
     };
     let (first, last) = removals(plan);
@@ -76,7 +90,8 @@ fn removals(plan: &Plan) -> (Vec<Removal<'_>>, Vec<Removal<'_>>) {
 struct Work<'a> {
     git: &'a Git,
     disk: &'a Disk,
-    saved: &'a BTreeMap<RepoPath, Oid>,
+    sources: &'a Sources,
+    known: &'a Known<'a>,
     applied: Applied,
 }
 
@@ -88,7 +103,7 @@ impl Work<'_> {
                 .take_away(path)
                 .map_err(|error| stopped(path, error))?;
             if let Some(displaced) = displaced {
-                self.part_with(path, displaced, Some(&old.oid))?;
+                self.part_with(path, displaced, Some(old))?;
                 self.applied.removed += 1;
             }
             self.disk.prune_above(path);
@@ -108,17 +123,27 @@ impl Work<'_> {
         if writes.is_empty() {
             return Ok(());
         }
-        let oids: Vec<Oid> = writes.iter().map(|(_, new, _)| new.oid.clone()).collect();
+        let sources = self.sources;
+        let blobs = writes
+            .iter()
+            .filter_map(|(path, new, _)| sources.blob(path, new));
+        let oids: Vec<Oid> = blobs.cloned().collect();
         let mut objects = self.git.objects(&oids)?;
         for (path, new, old) in writes {
-            let length = objects.next_of("blob", &new.oid)?;
-            let mut bytes = objects.answer.reader.by_ref().take(length);
-            let displaced = place(self.disk, path, new, length, &mut bytes)
-                .map_err(|error| stopped(path, error))?;
-            objects.end_of_object()?;
+            let displaced = match sources.blob(path, new) {
+                Some(blob) => {
+                    let length = objects.next_of("blob", blob)?;
+                    let mut bytes = objects.answer.reader.by_ref().take(length);
+                    let displaced = place(self.disk, path, new, length, &mut bytes);
+                    let displaced = displaced.map_err(|error| stopped(path, error))?;
+                    objects.end_of_object()?;
+                    displaced
+                }
+                None => place_staged(self.disk, path, new, &sources.staged(path))
+                    .map_err(|error| stopped(path, error))?,
+            };
             if let Some(displaced) = displaced {
-                let known = old.map(|old| &old.oid).or_else(|| self.saved.get(path));
-                self.part_with(path, displaced, known)?;
+                self.part_with(path, displaced, old)?;
             }
             self.applied.written += 1;
         }
@@ -142,12 +167,16 @@ impl Work<'_> {
         &mut self,
         path: &RepoPath,
         displaced: Displaced,
-        known: Option<&Oid>,
+        old: Option<&Entry>,
     ) -> Result<()> {
+        let raw = old.and_then(|old| self.known.raw_ids.of(path, old));
+        let known = raw
+            .or(old.map(|old| &old.oid))
+            .or_else(|| self.known.saved.get(path));
         let now = self.disk.blob_id(&displaced.path, self.git.format);
         let is_known = match (&now, known) {
             (Ok(Some(now)), Some(known)) => {
-                now == known || self.is_as_filtered(path, &displaced, known)?
+                now == known || raw.is_none() && self.is_as_filtered(path, &displaced, known)?
             }
             _ => false,
         };
@@ -196,6 +225,17 @@ fn place(
             executable,
         },
     )
+}
+
+fn place_staged(
+    disk: &Disk,
+    path: &RepoPath,
+    new: &Entry,
+    staged: &Path,
+) -> io::Result<Option<Displaced>> {
+    let mut file = File::open(staged)?;
+    let length = file.metadata()?.len();
+    place(disk, path, new, length, &mut file)
 }
 
 /// Looks once more whether each path is what the plan wanted.

@@ -7,6 +7,7 @@ mod apply;
 mod disk;
 mod perform;
 mod plan;
+mod source;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,9 +18,13 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Difference, Oid, RepoPath};
 
 use self::disk::Disk;
-pub use self::perform::{End, Performed, perform, sweep, tree_with};
+pub use self::disk::disk_blob_id;
+pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, candidates};
+pub use self::source::Sources;
+use self::source::clear_folder;
+use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::refnames::Shelf;
 use super::scan::{Scan, scan};
@@ -54,6 +59,8 @@ pub struct Goal<'a> {
     pub tree: &'a Oid,
     /// What it does not hold, and must not be touched for it.
     pub not_held: &'a [Skipped],
+    /// What was on disk where that is not the blob.
+    pub raw_ids: &'a RawIds,
     /// What it is called: `turn 6`.
     pub name: String,
 }
@@ -63,9 +70,10 @@ pub struct Goal<'a> {
 /// # Errors
 ///
 /// The restore would be refused, or git failed.
-pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
+pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace)?;
-    make_plan(workspace, &scan, wish)
+    let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
+    make_plan(workspace, &scan, session, wish, &raw_ids)
 }
 
 /// Brings the work tree to a turn. `session` is the one that the turn was found in.
@@ -81,7 +89,9 @@ pub fn restore(
 ) -> Result<Restored> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
-    let plan = make_plan(workspace, &scan, wish)?;
+    let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
+    let plan = make_plan(workspace, &scan, &session, wish, &raw_ids)?;
+    let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
     let words = wish.in_words();
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
@@ -105,7 +115,14 @@ pub fn restore(
         to: wish.target.commit.clone(),
         ..Operation::on_work_tree(wish.deed(), words, tree, &session, &from)
     };
-    let done = perform(workspace, &mut session, &plan, operation, end, moment)?;
+    let task = Task {
+        plan: &plan,
+        sources: &sources,
+        raw_ids: &raw_ids,
+        operation,
+        end,
+    };
+    let done = perform(workspace, &mut session, task, moment)?;
     Ok(Restored { plan, done, safety })
 }
 
@@ -162,18 +179,29 @@ fn one_line(path: &RepoPath) -> String {
         .collect()
 }
 
-fn make_plan(workspace: &Locked, scan: &Scan, wish: &Wish) -> Result<Plan> {
+fn make_plan(
+    workspace: &Locked,
+    scan: &Scan,
+    session: &Session,
+    wish: &Wish,
+    raw_ids: &RawIds,
+) -> Result<Plan> {
     let goal = Goal {
         tree: &wish.target.tree,
         not_held: &side::all_skipped(workspace, &wish.target)?,
+        raw_ids,
         name: format!("turn {}", wish.target.number()),
     };
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
     let concerned = differences.into_iter().filter(|d| wish.concerns(&d.path));
-    let concerned: Vec<Difference> = concerned.collect();
-    refuse_unknown_paths(workspace, wish, &concerned)?;
-    plan_with(workspace, scan, &goal, concerned, rules)
+    let mut facts = facts(workspace, scan, &goal, concerned.collect(), rules)?;
+    facts.rewritten = rewritten(workspace, session, &goal, &facts.differences)?;
+    facts
+        .rewritten
+        .retain(|difference| wish.concerns(&difference.path));
+    refuse_unknown_paths(workspace, wish, &facts.differences)?;
+    plan_with(workspace, facts, &goal.name)
 }
 
 /// The plan that brings the whole work tree to a goal.
@@ -181,10 +209,49 @@ fn make_plan(workspace: &Locked, scan: &Scan, wish: &Wish) -> Result<Plan> {
 /// # Errors
 ///
 /// Refused, or git failed.
-pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>) -> Result<Plan> {
+pub fn plan_to(
+    workspace: &Locked,
+    scan: &Scan,
+    session: &Session,
+    goal: &Goal<'_>,
+) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
-    plan_with(workspace, scan, goal, differences, rules)
+    let mut facts = facts(workspace, scan, goal, differences, rules)?;
+    facts.rewritten = rewritten(workspace, session, goal, &facts.differences)?;
+    plan_with(workspace, facts, &goal.name)
+}
+
+/// The paths where the trees have the same blob, and other bytes were on disk: line endings, most of the time.
+fn rewritten(
+    workspace: &Locked,
+    session: &Session,
+    goal: &Goal<'_>,
+    differences: &[Difference],
+) -> Result<Vec<Difference>> {
+    let side = session
+        .current
+        .as_ref()
+        .and_then(|turn| turn.note.side.as_ref());
+    let now = bytes::read(workspace, side)?;
+    let known: BTreeSet<&RepoPath> = differences.iter().map(|d| &d.path).collect();
+    let paths = now.where_other_than(goal.raw_ids);
+    let paths: Vec<RepoPath> = paths
+        .into_iter()
+        .filter(|path| !known.contains(path))
+        .collect();
+    let mut found = Vec::new();
+    for (path, entry) in workspace.git.entries_at(goal.tree, &paths)? {
+        let bytes = |ids: &RawIds| ids.of(&path, &entry).unwrap_or(&entry.oid).clone();
+        if bytes(&now) != bytes(goal.raw_ids) {
+            found.push(Difference {
+                old: Some(entry.clone()),
+                new: Some(entry),
+                path,
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Do the ignore rules of the goal differ from those on disk?
@@ -202,25 +269,29 @@ fn rules_differ(differences: &[Difference]) -> Rules {
     }
 }
 
-fn plan_with(
+fn facts<'a>(
     workspace: &Locked,
-    scan: &Scan,
-    goal: &Goal<'_>,
+    scan: &'a Scan,
+    goal: &Goal<'a>,
     differences: Vec<Difference>,
     rules: Rules,
-) -> Result<Plan> {
+) -> Result<Facts<'a>> {
     let protected = match rules {
         Rules::Differ => protected(workspace, goal.tree, &differences)?,
         Rules::Same => BTreeSet::new(),
     };
-    let facts = Facts {
+    Ok(Facts {
         differences,
+        rewritten: Vec::new(),
         not_held_now: &scan.skipped,
         not_held_then: goal.not_held,
         protected,
-    };
+    })
+}
+
+fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
     let disk = Disk::new(&workspace.git.work_tree);
-    plan::plan(facts, &disk).map_err(|obstacles| refused(&obstacles, &goal.name))
+    plan::plan(facts, &disk).map_err(|obstacles| refused(&obstacles, goal))
 }
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
@@ -296,16 +367,6 @@ fn protected(
         .ignored()?;
     clear_folder(&stage)?;
     Ok(ignored.into_iter().collect())
-}
-
-fn clear_folder(folder: &std::path::Path) -> Result<()> {
-    let cleared = match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    };
-    cleared
-        .and_then(|()| fs::create_dir(folder))
-        .or_cannot(|| format!("can't write {}", folder.display()))
 }
 
 /// Takes what was never saved as a safety turn, and begins a session where there is none.

@@ -7,18 +7,20 @@ use std::fs;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
+use super::super::bytes::{self, RawIds};
 use super::super::ops::{self, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
 use super::super::scan::cached_index;
 use super::super::session::{Session, no_session};
-use super::super::side::{self, Part, Saved};
+use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Turn};
 use super::super::workspace::{Locked, Workspace};
-use super::apply::{Applied, apply};
+use super::apply::{Applied, Known, apply};
 use super::disk::{Disk, Displaced};
 use super::plan::{Action, Plan};
+use super::source::Sources;
 
 /// Where the session stands when an operation has ended.
 pub enum End {
@@ -43,7 +45,21 @@ pub struct Performed {
     pub side: Option<Oid>,
 }
 
-/// Carries out a plan as an operation of this session, whose work tree is held by the snapshot that it stands at.
+/// What is to be done.
+pub struct Task<'a> {
+    /// With each path.
+    pub plan: &'a Plan,
+    /// Where the bytes come from.
+    pub sources: &'a Sources,
+    /// What was on disk in the goal where that is not the blob.
+    pub raw_ids: &'a RawIds,
+    /// As what it is written down.
+    pub operation: Operation,
+    /// Where it ends.
+    pub end: End,
+}
+
+/// Carries out a task in this session, whose work tree is held by the snapshot that it stands at.
 ///
 /// # Errors
 ///
@@ -51,12 +67,18 @@ pub struct Performed {
 pub fn perform(
     workspace: &mut Locked,
     session: &mut Session,
-    plan: &Plan,
-    operation: Operation,
-    end: End,
+    task: Task<'_>,
     moment: Moment,
 ) -> Result<Performed> {
+    let Task {
+        plan,
+        sources,
+        raw_ids,
+        operation,
+        end,
+    } = task;
     let from = session.current()?.clone();
+    let now = bytes::read(workspace, from.note.side.as_ref())?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
         side: saved.side.clone(),
@@ -66,7 +88,11 @@ pub fn perform(
     workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);
-    let applied = match apply(&workspace.git, &disk, plan, &saved.blobs) {
+    let known = Known {
+        saved: &saved.blobs,
+        raw_ids: &now,
+    };
+    let applied = match apply(&workspace.git, &disk, plan, sources, &known) {
         Ok(applied) => applied,
         Err(error) => {
             // Said now: the next command need not find it.
@@ -81,7 +107,15 @@ pub fn perform(
             move_current(workspace, session, &from, &turn)?;
             None
         }
-        End::New(note) => Some(take_turn(workspace, &operation.tree, *note, moment)?),
+        End::New(mut note) => {
+            let changed = plan.actions.keys().cloned();
+            let of_turn = OfTurn {
+                raw_ids: &now.with(raw_ids, changed),
+                skipped: &side::all_skipped(workspace, &from)?,
+            };
+            note.side = side::save_of_turn(workspace, &session.id, &of_turn, moment.seconds)?;
+            Some(take_turn(workspace, &operation.tree, *note, moment)?)
+        }
     };
     workspace.state.unfinished = false;
     workspace.state.save(&workspace.scratch())?;

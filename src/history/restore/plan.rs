@@ -99,6 +99,8 @@ pub struct Plan {
 pub struct Facts<'a> {
     /// What differs between the work tree and the turn.
     pub differences: Vec<Difference>,
+    /// Paths with the same blob and other bytes.
+    pub rewritten: Vec<Difference>,
     /// What the work tree has that the safety snapshot does not hold.
     pub not_held_now: &'a [Skipped],
     /// What the turn does not hold.
@@ -126,6 +128,13 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
         let action = facts.action(difference);
         plan.actions.insert(difference.path.clone(), action);
     }
+    for Difference { path, old, new } in &facts.rewritten {
+        if let Some(new) = new.clone() {
+            let old = old.clone();
+            plan.actions
+                .insert(path.clone(), Action::Write { new, old });
+        }
+    }
     let mut obstacles = Vec::new();
     let written: Vec<RepoPath> = plan.written().cloned().collect();
     for path in &written {
@@ -149,7 +158,7 @@ impl Facts<'_> {
         let not_held = self
             .not_held_then
             .iter()
-            .any(|other| other.why != Why::Submodule && path.is_within(&other.path));
+            .any(|other| other.is_left_out() && path.is_within(&other.path));
         match (old, new) {
             _ if not_held => Action::Keep(Kept::NotHeld),
             (_, new) if is_submodule(new) => Action::Keep(Kept::Submodule),
@@ -241,11 +250,11 @@ fn clear_the_way(
                 plan.actions.get(path),
                 Some(Action::Write { old: Some(_), .. })
             );
-            if facts
+            let unsaved = facts
                 .not_held_now
                 .iter()
-                .any(|other| path.is_within(&other.path))
-            {
+                .filter(|s| s.why != Why::Unfiltered);
+            if unsaved.into_iter().any(|other| path.is_within(&other.path)) {
                 obstacle(path, "something that can't be saved first");
             } else if !held {
                 plan.saved.insert(path.clone());
@@ -327,6 +336,7 @@ mod tests {
     fn facts(differences: Vec<Difference>) -> Facts<'static> {
         Facts {
             differences,
+            rewritten: Vec::new(),
             not_held_now: &[],
             not_held_then: &[],
             protected: BTreeSet::new(),

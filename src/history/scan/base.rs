@@ -19,6 +19,8 @@ pub struct Base {
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
+    /// Are there attribute files among its paths?
+    pub attribute_files: bool,
     /// The user's index file.
     pub users_file: Option<FileStamp>,
     /// What the user's index says.
@@ -65,6 +67,7 @@ impl Base {
             extras: cache.extras.clone(),
             dropped: cache.dropped.clone(),
             submodules: cache.submodules.clone(),
+            attribute_files: cache.attribute_files,
             users_file,
             users_digest: cache.users_digest.clone(),
         })
@@ -96,6 +99,7 @@ impl Base {
             extras: Vec::new(),
             dropped: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
+            attribute_files: !paths(|e| e.path.name() == b".gitattributes").is_empty(),
             users_file,
             users_digest: listing.digest,
         }

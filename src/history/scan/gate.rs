@@ -196,6 +196,29 @@ pub fn without_detours(top: &Path, paths: &[RepoPath]) -> Vec<RepoPath> {
     paths.iter().filter(reachable).cloned().collect()
 }
 
+/// Is it a file that can be read? Its mode.
+pub fn plain_file(file: &PathBuf) -> Option<Mode> {
+    let meta = fs::symlink_metadata(file)
+        .ok()
+        .filter(fs::Metadata::is_file)?;
+    open_without_following(file).ok()?;
+    Some(match is_executable(&meta) {
+        true => Mode::Executable,
+        false => Mode::File,
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
+}
+
 fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use crate::error::{Result, While};
 use crate::gitengine::{
-    FileStamp, GitError, Head, Oid, PrivateIndex, RepoPath, Status, status_question,
+    Entry, FileStamp, GitError, Head, Oid, PrivateIndex, RepoPath, Status, status_question,
 };
 
 use self::base::Base;
@@ -35,6 +35,8 @@ pub struct Scan {
     pub skipped: Vec<Skipped>,
     /// What git itself warned of.
     pub warnings: Vec<String>,
+    /// Are there attribute files in the work tree?
+    pub attribute_files: bool,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
     pub leftovers: Vec<RepoPath>,
     index: PrivateIndex,
@@ -84,9 +86,11 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         }
     };
     let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, ignored);
-    let tree = take_in(&index, &base, &mut passed)?;
+    let tree = take_in(workspace, &index, &base, &mut passed)?;
+    let is_rule = |path: &RepoPath| path.name() == b".gitattributes";
     Ok(Scan {
         tree,
+        attribute_files: base.attribute_files || passed.taken.iter().any(is_rule),
         skipped: passed.skipped.clone(),
         leftovers: passed.leftovers.clone(),
         head: status.head,
@@ -99,7 +103,15 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
 }
 
 /// Has git take in what differs. Returns the tree.
-fn take_in(index: &PrivateIndex, base: &Base, passed: &mut Passed) -> Result<Oid> {
+///
+/// Where git rejects a file that can be read, its filter failed: what no filter could make a blob of is held as it is, as
+/// git itself does where the filter may fail.
+fn take_in(
+    workspace: &Locked,
+    index: &PrivateIndex,
+    base: &Base,
+    passed: &mut Passed,
+) -> Result<Oid> {
     if passed.is_nothing()
         && let Some(tree) = &base.tree
     {
@@ -107,13 +119,22 @@ fn take_in(index: &PrivateIndex, base: &Base, passed: &mut Passed) -> Result<Oid
     }
     index.drop_paths(&passed.dropped)?;
     for rejected in index.take(&passed.taken)? {
-        passed.taken.retain(|path| path != &rejected.path);
-        passed.added.remove(&rejected.path);
-        passed.gone.insert(rejected.path.clone());
-        index.drop_paths(std::slice::from_ref(&rejected.path))?;
-        passed
-            .skipped
-            .push(Skipped::new(rejected.path, Why::Rejected));
+        let path = rejected.path;
+        let file = path.below(&workspace.git.work_tree);
+        match gate::plain_file(&file) {
+            Some(mode) => {
+                let oid = workspace.git.write_raw_blob(&path)?;
+                index.set(&[(path.clone(), Some(Entry { mode, oid }))])?;
+                passed.skipped.push(Skipped::new(path, Why::Unfiltered));
+            }
+            None => {
+                passed.taken.retain(|other| other != &path);
+                passed.added.remove(&path);
+                passed.gone.insert(path.clone());
+                index.drop_paths(std::slice::from_ref(&path))?;
+                passed.skipped.push(Skipped::new(path, Why::Rejected));
+            }
+        }
     }
     Ok(index.write_tree()?)
 }
@@ -136,6 +157,7 @@ impl Scan {
     }
 
     fn into_cache(self, file: FileStamp) -> Cache {
+        let attribute_files = self.attribute_files;
         let Base {
             extras, dropped, ..
         } = self.base;
@@ -155,6 +177,7 @@ impl Scan {
             extras: sorted(kept.chain(gained).collect()),
             dropped: sorted(lost.filter(|path| !added.contains(path)).collect()),
             submodules: self.base.submodules,
+            attribute_files,
         }
     }
 }

@@ -37,7 +37,7 @@ impl Disk {
     ///
     /// It can't be read, or changes while it is.
     pub fn blob_id(&self, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
-        blob_id(&path.below(&self.top), format)
+        disk_blob_id(&self.top, path, format)
     }
 }
 
@@ -80,14 +80,20 @@ impl Look for Disk {
     }
 }
 
-fn blob_id(file: &Path, format: ObjectFormat) -> io::Result<Option<Oid>> {
-    let meta = match fs::symlink_metadata(file) {
+/// The id of what stands at a path of this work tree, as a blob through no filter. `None` where no file or link does.
+///
+/// # Errors
+///
+/// It can't be read, or changes while it is.
+pub fn disk_blob_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
+    let file = path.below(top);
+    let meta = match fs::symlink_metadata(&file) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
     if meta.is_symlink() {
-        let target = git_bytes(&fs::read_link(file)?);
+        let target = git_bytes(&fs::read_link(&file)?);
         return format
             .hash_blob(target.len() as u64, target.as_slice())
             .map(Some);

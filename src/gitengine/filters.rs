@@ -1,0 +1,197 @@
+//! Conversions: what git makes of a file's bytes on their way in and out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bstr::ByteSlice;
+
+use super::command::Git;
+use super::config::Settings;
+use super::error::{GitError, Result};
+use super::index::PrivateIndex;
+use super::objects::Entry;
+use super::paths::RepoPath;
+
+/// What git does to the bytes of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Nothing.
+    None,
+    /// Something on the way in; what comes out again is what went in, or one can see that it is not.
+    In,
+    /// Something on the way out, too: a blob does not tell which bytes were on disk.
+    Out,
+    /// Git LFS: the bytes are kept elsewhere, and come back as they were.
+    Lfs,
+}
+
+const ATTRIBUTES: [&str; 6] = [
+    "text",
+    "crlf",
+    "eol",
+    "ident",
+    "filter",
+    "working-tree-encoding",
+];
+
+impl Git {
+    /// What git does to the bytes of these paths, by the attributes on disk and the user's settings.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn conversions(&self, settings: &Settings, paths: &[RepoPath]) -> Result<Vec<Conversion>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ask = self
+            .ask("check-attr")
+            .args(["-z", "--stdin"])
+            .args(ATTRIBUTES);
+        let output = ask.nul_input(paths.iter().map(RepoPath::as_bytes)).run()?;
+        let fields: Vec<&[u8]> = output.split_str("\0").collect();
+        // Path, attribute, value: six times for each path, in the order asked.
+        let mut answers = fields.chunks_exact(3 * ATTRIBUTES.len());
+        let found: Vec<Conversion> = answers
+            .by_ref()
+            .take(paths.len())
+            .map(|answer| {
+                let values = answer.chunks_exact(3).map(|triple| (triple[1], triple[2]));
+                conversion(settings, &values.collect())
+            })
+            .collect();
+        match found.len() == paths.len() {
+            true => Ok(found),
+            false => Err(GitError::Output {
+                command: "git check-attr -z --stdin".to_owned(),
+                what: format!("{} answers to {} questions", found.len(), paths.len()),
+            }),
+        }
+    }
+
+    /// Writes these entries as files below a folder, through the filters that the attribute files among them ask for.
+    ///
+    /// # Errors
+    ///
+    /// A filter failed, or git did.
+    pub fn check_out_below(
+        &self,
+        folder: &Path,
+        index: &PrivateIndex,
+        entries: &[(RepoPath, Entry)],
+    ) -> Result<()> {
+        index.remove()?;
+        let set: Vec<_> = entries
+            .iter()
+            .map(|(p, e)| (p.clone(), Some(e.clone())))
+            .collect();
+        index.set(&set)?;
+        let (rules, others): (Vec<_>, Vec<_>) = entries
+            .iter()
+            .map(|(path, _)| path)
+            .partition(|path| path.name() == b".gitattributes");
+        for paths in [rules, others].iter().filter(|paths| !paths.is_empty()) {
+            let ask = self
+                .ask("checkout-index")
+                .index(&index.file)
+                .work_tree(folder);
+            ask.args(["-z", "--stdin"])
+                .nul_input(paths.iter().map(|path| path.as_bytes()))
+                .run()?;
+        }
+        index.remove()
+    }
+}
+
+fn conversion(settings: &Settings, values: &BTreeMap<&[u8], &[u8]>) -> Conversion {
+    let value = |name: &str| {
+        values
+            .get(name.as_bytes())
+            .copied()
+            .unwrap_or(b"unspecified")
+    };
+    let is_given = |name| !matches!(value(name), b"unspecified" | b"unset");
+    let filter = value("filter");
+    if is_given("filter") && has_driver(settings, filter) {
+        return match filter {
+            b"lfs" => Conversion::Lfs,
+            _ => Conversion::Out,
+        };
+    }
+    if is_given("ident") || is_given("working-tree-encoding") {
+        return Conversion::Out;
+    }
+    let converts_lines = match (value("text"), value("crlf")) {
+        (b"unset", _) => false,
+        (b"unspecified", b"unset") => false,
+        (b"unspecified", b"unspecified") => is_given("eol") || settings.converts_lines(),
+        _ => true,
+    };
+    match (converts_lines, value("eol")) {
+        (false, _) => Conversion::None,
+        (true, b"crlf") => Conversion::Out,
+        (true, b"lf") => Conversion::In,
+        _ if settings.writes_crlf() => Conversion::Out,
+        _ => Conversion::In,
+    }
+}
+
+fn has_driver(settings: &Settings, name: &[u8]) -> bool {
+    let names = settings.filters();
+    names.iter().any(|driver| driver.as_bytes() == name)
+}
+
+impl Settings {
+    /// Are line ends converted where no attribute says so?
+    pub fn converts_lines(&self) -> bool {
+        self.writes_crlf() || self.get("core.autocrlf") == Some(b"input")
+    }
+
+    /// Do text files get CRLF on their way out?
+    fn writes_crlf(&self) -> bool {
+        self.is_true("core.autocrlf") || self.get("core.eol") == Some(b"crlf")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(config: &[u8], pairs: &[(&str, &str)]) -> Conversion {
+        let values = pairs
+            .iter()
+            .map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+        conversion(&Settings::parse(config), &values.collect())
+    }
+
+    #[test]
+    fn attributes_and_settings_say_what_is_converted() {
+        assert_eq!(of(b"", &[]), Conversion::None);
+        assert_eq!(of(b"", &[("text", "auto")]), Conversion::In);
+        assert_eq!(
+            of(b"", &[("text", "set"), ("eol", "crlf")]),
+            Conversion::Out
+        );
+        assert_eq!(
+            of(b"", &[("text", "unset"), ("eol", "crlf")]),
+            Conversion::None
+        );
+        assert_eq!(of(b"", &[("eol", "lf")]), Conversion::In);
+        assert_eq!(of(b"", &[("ident", "set")]), Conversion::Out);
+        assert_eq!(of(b"", &[("filter", "lfs")]), Conversion::None);
+        assert_eq!(
+            of(b"filter.lfs.clean\nx\0", &[("filter", "lfs")]),
+            Conversion::Lfs
+        );
+        assert_eq!(
+            of(b"filter.a.smudge\nx\0", &[("filter", "a")]),
+            Conversion::Out
+        );
+        assert_eq!(of(b"core.autocrlf\ninput\0", &[]), Conversion::In);
+        assert_eq!(of(b"core.autocrlf\ntrue\0", &[]), Conversion::Out);
+        assert_eq!(
+            of(b"core.autocrlf\ntrue\0", &[("text", "unset")]),
+            Conversion::None
+        );
+    }
+}

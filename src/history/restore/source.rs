@@ -1,0 +1,118 @@
+//! Where the bytes of a path come from that is to be written.
+//!
+//! From the blob of the tree, as a rule. Behind conversions: from the raw content that the turn has noted; and where it
+//! has noted none, from what git's own filters make of the blob, by the attribute files of the turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RepoPath};
+
+use super::super::bytes::{RawIds, may_convert};
+use super::super::workspace::Locked;
+use super::plan::{Action, Plan};
+
+/// The sources of all paths of a plan.
+#[derive(Debug, Default)]
+pub struct Sources {
+    raw: BTreeMap<RepoPath, Oid>,
+    staged: BTreeSet<RepoPath>,
+    stage: PathBuf,
+}
+
+impl Sources {
+    /// Finds the sources, and runs the filters where need be: before anything is changed.
+    ///
+    /// # Errors
+    ///
+    /// A filter fails.
+    pub fn of(workspace: &Locked, plan: &Plan, tree: &Oid, raw_ids: &RawIds) -> Result<Self> {
+        let mut sources = Self::default();
+        let mut unknown = Vec::new();
+        for (path, action) in &plan.actions {
+            let Action::Write { new, .. } = action else {
+                continue;
+            };
+            match raw_ids.of(path, new) {
+                Some(raw) => {
+                    sources.raw.insert(path.clone(), raw.clone());
+                }
+                None if new.mode != Mode::Symlink => unknown.push((path.clone(), new.clone())),
+                None => {}
+            }
+        }
+        let cache = workspace.state.cache.as_ref();
+        let has_rules = cache.is_some_and(|cache| cache.attribute_files)
+            || plan
+                .actions
+                .keys()
+                .any(|path| path.name() == b".gitattributes");
+        if !unknown.is_empty() && may_convert(workspace, has_rules) {
+            sources.stage(workspace, tree, unknown)?;
+        }
+        Ok(sources)
+    }
+
+    fn stage(
+        &mut self,
+        workspace: &Locked,
+        tree: &Oid,
+        mut entries: Vec<(RepoPath, Entry)>,
+    ) -> Result<()> {
+        self.stage = workspace.scratch().join("stage");
+        clear_folder(&self.stage)?;
+        self.staged = entries.iter().map(|(path, _)| path.clone()).collect();
+        let rules = workspace.git.tree_files_named(tree, b".gitattributes")?;
+        entries.extend(
+            rules
+                .into_iter()
+                .filter(|(path, _)| !self.staged.contains(path)),
+        );
+        let index = PrivateIndex::at(&workspace.git, workspace.scratch().join("index.stage"));
+        let staged = workspace.git.check_out_below(&self.stage, &index, &entries);
+        staged.map_err(|error| {
+            Error::cannot("a filter failed: nothing was restored")
+                .because(error)
+                .hint("mend the filter (git config --get-regexp ^filter), or restore other paths with -f")
+        })
+    }
+
+    /// The blob that a path's bytes come from, unless they are staged.
+    pub fn blob<'a>(&'a self, path: &RepoPath, new: &'a Entry) -> Option<&'a Oid> {
+        if self.staged.contains(path) {
+            return None;
+        }
+        Some(self.raw.get(path).unwrap_or(&new.oid))
+    }
+
+    /// The file that a path's bytes are staged in.
+    pub fn staged(&self, path: &RepoPath) -> PathBuf {
+        path.below(&self.stage)
+    }
+}
+
+impl Drop for Sources {
+    fn drop(&mut self) {
+        if !self.staged.is_empty() {
+            // What is left of it is cleared before the next use.
+            let _ = fs::remove_dir_all(&self.stage);
+        }
+    }
+}
+
+/// Makes a folder, or empties it.
+///
+/// # Errors
+///
+/// The system refuses.
+pub fn clear_folder(folder: &Path) -> Result<()> {
+    let cleared = match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    cleared
+        .and_then(|()| fs::create_dir(folder))
+        .or_cannot(|| format!("can't write {}", folder.display()))
+}
