@@ -190,11 +190,14 @@ fn usage(said: &str) -> Error {
     let said = said.strip_prefix("error: ").unwrap_or(said);
     let until = |text: &str, mark: &str| text.rfind(mark).unwrap_or(text.len());
     let said = &said[..until(said, "\n\nFor more information")];
-    let said = &said[..until(said, "\n\nUsage: ")];
+    let (said, form) = said.split_at(until(said, "\n\nUsage: "));
     let mut parts = said.split("\n\n  tip: ");
     let error = Error::usage(parts.next().unwrap_or_default().trim_end());
     let error = parts.fold(error, |error, tip| error.hint(tip.trim()));
-    error.hint("edio --help, or edio COMMAND --help")
+    match form.trim() {
+        "" => error.hint("edio --help, or edio COMMAND --help"),
+        form => error.hint(form.to_owned()),
+    }
 }
 
 fn bug(panic: &(dyn std::any::Any + Send)) -> Error {

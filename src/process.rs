@@ -326,7 +326,7 @@ mod signals {
     //! The signals that are handed on to a program that has the terminal.
 
     use std::fs;
-    use std::io::{self, IsTerminal};
+    use std::io;
     use std::process::Child;
     use std::thread;
 
@@ -388,13 +388,10 @@ mod signals {
     /// Waits for the end of the program, and leaves it to be reaped: until the relay has stopped, its number can't be
     /// another's.
     ///
-    /// On a terminal, edio stops where the program stops: the shell waits for edio, and would never give its prompt.
+    /// edio stops where the program stops: the shell waits for edio, and would never give its prompt.
     fn wait_for_end(pid: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
         let wait = |options| rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
         let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        if !io::stdin().is_terminal() {
-            return wait(end);
-        }
         loop {
             let status = wait(end | WaitIdOptions::STOPPED)?;
             if !status.as_ref().is_some_and(WaitIdStatus::stopped) {

@@ -13,4 +13,24 @@
 
 mod common;
 
+mod accept;
+mod accept_full;
+mod architecture;
+mod cli;
+mod completions;
+mod gc;
+mod git_facts;
+mod installer;
+mod log;
+mod model;
+mod processes;
+mod readme;
+mod restore;
+mod restore_paths;
+mod revert;
+mod run;
+mod sessions;
+mod shapes;
 mod snapshot;
+mod undo;
+mod watch;

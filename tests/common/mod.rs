@@ -8,6 +8,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -300,6 +301,304 @@ impl Repo {
             assert_eq!(line, "commit");
         }
     }
+
+    /// Every file and link in another folder, as [`Repo::manifest`] lists them.
+    pub fn manifest_of(&self, folder: impl AsRef<Path>) -> Vec<String> {
+        let folder = self.path(folder);
+        let mut found = Vec::new();
+        list(&folder, &folder, &mut found);
+        found.sort();
+        found
+    }
+
+    /// What a commit's tree holds, in the words of [`Repo::manifest`], but for submodules.
+    pub fn manifest_in(&self, commit: &str) -> Vec<String> {
+        use std::os::unix::ffi::OsStrExt;
+        let listing = ["ls-tree", "-r", "-z", "--full-tree", commit];
+        let listing = self.run_in(&self.top, "git", listing);
+        assert!(listing.status.success());
+        let mut entries = Vec::new();
+        for entry in listing
+            .stdout
+            .split(|&byte| byte == 0)
+            .filter(|entry| !entry.is_empty())
+        {
+            let tab = entry.iter().position(|&byte| byte == b'\t').unwrap();
+            let head = String::from_utf8(entry[..tab].to_vec()).unwrap();
+            let fields: Vec<&str> = head.split(' ').collect();
+            if fields[1] == "blob" {
+                entries.push((
+                    fields[0].to_owned(),
+                    fields[2].to_owned(),
+                    entry[tab + 1..].to_vec(),
+                ));
+            }
+        }
+        let blobs = self.blobs(entries.iter().map(|(_, oid, _)| oid.as_str()));
+        let line = |((mode, _, name), blob): (&(String, String, Vec<u8>), Vec<u8>)| {
+            let name = OsStr::from_bytes(name);
+            match mode.as_str() {
+                "120000" => format!("link {name:?} -> {:?}", OsStr::from_bytes(&blob)),
+                "100755" => format!("run {name:?} {blob:?}"),
+                _ => format!("file {name:?} {blob:?}"),
+            }
+        };
+        let mut found: Vec<String> = entries.iter().zip(blobs).map(line).collect();
+        found.sort();
+        found
+    }
+
+    /// The contents of these blobs, few enough for their names to fit into a pipe.
+    fn blobs<'a>(&self, oids: impl Iterator<Item = &'a str>) -> Vec<Vec<u8>> {
+        use std::io::Write;
+        let oids: Vec<&str> = oids.collect();
+        let mut command = Command::new("git");
+        self.surround(&mut command);
+        command
+            .current_dir(&self.top)
+            .args(["cat-file", "--batch", "--buffer"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all((oids.join("\n") + "\n").as_bytes())
+            .unwrap();
+        let mut rest = child.wait_with_output().unwrap().stdout;
+        let blob = |_| {
+            let end = rest.iter().position(|&byte| byte == b'\n').unwrap();
+            let head = String::from_utf8(rest.drain(..=end).collect()).unwrap();
+            let length: usize = head.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
+            let blob = rest.drain(..length).collect();
+            rest.remove(0);
+            blob
+        };
+        oids.iter().map(blob).collect()
+    }
+
+    /// Every file below a folder, git directories included: kind, permissions, time, content.
+    pub fn everything_in(&self, folder: impl AsRef<Path>) -> Vec<String> {
+        use std::os::unix::fs::MetadataExt;
+        let folder = self.path(folder);
+        let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);
+        while let Some(next) = folders.pop() {
+            for entry in fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                let meta = path.symlink_metadata().unwrap();
+                let name = path.strip_prefix(&folder).unwrap();
+                let content = match (meta.is_symlink(), meta.is_file()) {
+                    (true, _) => fs::read_link(&path)
+                        .unwrap()
+                        .into_os_string()
+                        .into_encoded_bytes(),
+                    (_, true) => fs::read(&path).unwrap(),
+                    _ => Vec::new(),
+                };
+                let content = String::from_utf8_lossy(&content);
+                match meta.is_dir() {
+                    true => folders.push(path),
+                    false => found.push(format!(
+                        "{name:?} {:o} {}.{:09} {content}",
+                        meta.mode(),
+                        meta.mtime(),
+                        meta.mtime_nsec(),
+                    )),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// Everything of git's that edio must leave as it is, to the last file: whatever lies in the git directory, linked
+    /// work trees and submodules included, but objects and what is edio's own. The refs are listed, not compared as files.
+    pub fn git_files(&self) -> Vec<String> {
+        self.git_files_in(&self.git(["rev-parse", "--path-format=absolute", "--git-common-dir"]))
+    }
+
+    /// The same for the git directory at this place.
+    pub fn git_files_in(&self, git_dir: &str) -> Vec<String> {
+        let ours = |line: &String| {
+            let name = line[1..].split('"').next().unwrap();
+            let parts = ["edio", "objects", "reftable", "packed-refs"];
+            name.split('/').any(|part| parts.contains(&part))
+        };
+        let mut found = self.everything_in(git_dir);
+        found.retain(|line| !ours(line));
+        // Reading a split index tells git that its shared part is still in use, by the time of that file.
+        for line in found
+            .iter_mut()
+            .filter(|line| line.starts_with("\"sharedindex."))
+        {
+            *line = line
+                .splitn(4, ' ')
+                .enumerate()
+                .filter(|(at, _)| *at != 2)
+                .map(|(_, part)| part)
+                .collect();
+        }
+        let refs = self.git(["--git-dir", git_dir, "for-each-ref"]);
+        found.extend(
+            refs.lines()
+                .filter(|line| !line.contains("refs/edio/"))
+                .map(str::to_owned),
+        );
+        found
+    }
+
+    /// edio's own refs, and what they point to.
+    pub fn edio_refs(&self) -> String {
+        self.git([
+            "for-each-ref",
+            "--format=%(refname) %(objectname)",
+            "refs/edio",
+        ])
+    }
+
+    /// Gives everything here to a user without rights, whose permission bits count. The tests may run as root.
+    pub fn give_away(&self) {
+        let config = self.outside().join("gitconfig");
+        let settings = fs::read_to_string(&config).unwrap();
+        fs::write(&config, settings + "[safe]\n\tdirectory = *\n").unwrap();
+        fs::copy(edio_binary(), self.outside().join("edio")).unwrap();
+        if self.is_root() {
+            let outside = self.outside();
+            let given = Command::new("chown")
+                .args(["-R", "65534:65534"])
+                .arg(&outside)
+                .status();
+            assert!(given.unwrap().success());
+        }
+    }
+
+    /// Runs edio as the user to whom [`Repo::give_away`] gave everything.
+    pub fn edio_without_rights<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Ran {
+        let edio = self.outside().join("edio");
+        let mut command = match self.is_root() {
+            false => Command::new(edio),
+            true => {
+                let mut command = Command::new("setpriv");
+                command
+                    .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+                    .arg(edio);
+                command
+            }
+        };
+        self.surround(&mut command);
+        self.ran(
+            command
+                .current_dir(&self.top)
+                .args(words)
+                .stdin(Stdio::null()),
+        )
+    }
+
+    /// Runs edio on a terminal of its own, as the leader of its session. What it and its children print there, stderr
+    /// included, is in `stdout`.
+    ///
+    /// `then` is Python, for what happens at the terminal meanwhile: `until(b"text")` waits for it to appear,
+    /// `os.write(fd, b"keys")` types, `hang_up()` closes the terminal, `pid` is edio.
+    pub fn on_a_terminal<'a>(&self, words: impl IntoIterator<Item = &'a str>, then: &str) -> Ran {
+        self.on_a_terminal_with(edio_binary().to_str().unwrap(), words, then)
+    }
+
+    /// Runs any program on a terminal of its own.
+    pub fn on_a_terminal_with<'a>(
+        &self,
+        program: &str,
+        words: impl IntoIterator<Item = &'a str>,
+        then: &str,
+    ) -> Ran {
+        self.ran(&mut self.terminal_command(program, words, then))
+    }
+
+    /// The command that runs a program on a terminal of its own, ready to be given more.
+    pub fn terminal_command<'a>(
+        &self,
+        program: &str,
+        words: impl IntoIterator<Item = &'a str>,
+        then: &str,
+    ) -> Command {
+        let mut command = Command::new(python());
+        self.surround(&mut command);
+        command
+            .args(["-I", "-S", "-c", TERMINAL, then, program])
+            .args(words);
+        command
+            .env("TERM", "xterm")
+            .current_dir(&self.top)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn is_root(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata("/proc/self").unwrap().uid() == 0
+    }
+
+    /// Runs edio at the top, so many seconds after the time at which every test happens.
+    pub fn edio_later<W: AsRef<OsStr>>(
+        &self,
+        seconds: i64,
+        words: impl IntoIterator<Item = W>,
+    ) -> Ran {
+        let mut command = self.command(words);
+        self.ran(command.env("EDIO_NOW", (NOW + seconds).to_string()))
+    }
+
+    /// Gives the user a hook: a script for the shell.
+    pub fn hook(&self, name: &str, script: &str) {
+        let hook = self.path(".git/hooks").join(name);
+        self.write(&hook, format!("#!/bin/sh\n{script}\n"));
+        self.chmod(hook, 0o755);
+    }
+
+    /// The ids of the sessions on this shelf, `active` or `archive`.
+    pub fn sessions(&self, shelf: &str) -> Vec<String> {
+        let refs = self.git([
+            "for-each-ref",
+            "--format=%(refname:lstrip=3)",
+            &format!("refs/edio/{shelf}"),
+        ]);
+        let mut ids: Vec<String> = refs
+            .lines()
+            .map(|name| name.split('/').next().unwrap().to_owned())
+            .collect();
+        ids.dedup();
+        ids
+    }
+
+    /// Takes a step of the work tree as it is, as a hook or a watch takes it. It is open until a turn is taken.
+    pub fn step(&self, number: &str) {
+        let current = format!("refs/edio/active/{}/current", self.sessions("active")[0]);
+        let (index, message) = (self.outside().join("step"), self.outside().join("message"));
+        let script = "git add -A && git write-tree && rm \"$GIT_INDEX_FILE\"";
+        let mut stage = Command::new("sh");
+        self.surround(&mut stage);
+        let stage = stage.current_dir(&self.top).args(["-c", script]);
+        let written = stage.env("GIT_INDEX_FILE", &index).output().unwrap();
+        let tree = String::from_utf8(written.stdout).unwrap();
+        let commit = self.git_raw(["cat-file", "commit", &current]);
+        let said =
+            commit
+                .split_once("\n\n")
+                .unwrap()
+                .1
+                .lines()
+                .map(|line| match line.split_once(": ") {
+                    Some(("Edio-Turn", _)) => format!("Edio-Turn: {number}\n"),
+                    Some(("Edio-Kind", _)) => "Edio-Kind: step\n".to_owned(),
+                    _ => format!("{line}\n"),
+                });
+        fs::write(&message, said.collect::<String>()).unwrap();
+        let file = message.to_str().unwrap();
+        let step = self.git(["commit-tree", tree.trim(), "-p", &current, "-F", file]);
+        self.git(["update-ref", &current, &step]);
+    }
 }
 
 fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {
@@ -331,6 +630,55 @@ fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {
         }
     }
 }
+
+/// The Python that `python3` stands for: a wrapper around it may take longer than all the rest.
+pub fn python() -> &'static str {
+    static FOUND: OnceLock<String> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let script = "import sys; print(sys.executable)";
+        let found = Command::new("python3")
+            .args(["-c", script])
+            .output()
+            .unwrap();
+        String::from_utf8(found.stdout).unwrap().trim().to_owned()
+    })
+}
+
+/// Runs a program on a pseudo-terminal, prints what appeared there, and ends with its exit code.
+const TERMINAL: &str = r#"
+import fcntl, os, pty, select, struct, sys, termios, time
+seen = b""
+def until(text):
+    global seen
+    end = time.time() + 30
+    while text is None or text not in seen:
+        if not select.select([fd], [], [], max(0, end - time.time()))[0]:
+            os.killpg(pid, 9)
+            sys.exit("it did not come: %r; but %r" % (text, seen))
+        try:
+            more = os.read(fd, 65536)
+        except OSError:
+            more = b""
+        if not more:
+            return
+        seen += more
+def hang_up():
+    global fd
+    os.close(fd)
+    fd = -1
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+exec(sys.argv[1])
+if fd >= 0:
+    until(None)
+_, status = os.waitpid(pid, 0)
+sys.stdout.flush()
+sys.stdout.buffer.write(seen)
+sys.stdout.flush()
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)
+"#;
 
 /// What a run of edio came to.
 #[must_use = "assert how it ended, or show it"]

@@ -1,0 +1,479 @@
+//! The README, held against the program: its commands run, its tables are true.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{NOW, Repo, edio_binary};
+
+const README: &str = include_str!("../README.md");
+
+/// A row of a table, cell by cell.
+type Row = Vec<String>;
+
+/// The part below a heading, up to the next one of any level.
+fn section(heading: &str) -> &'static str {
+    let start = format!("\n{heading}\n");
+    let (_, rest) = README
+        .split_once(&start)
+        .unwrap_or_else(|| panic!("no {heading:?}"));
+    rest.find("\n#").map_or(rest, |end| &rest[..end])
+}
+
+/// The rows of each table of a part, without the head.
+fn tables(text: &str) -> Vec<Vec<Row>> {
+    let mut tables = Vec::new();
+    for block in text
+        .split("\n\n")
+        .filter(|block| block.trim_start().starts_with('|'))
+    {
+        let row = |line: &str| -> Row {
+            let cells = line.trim_matches('|').replace(r"\|", "\0");
+            cells
+                .split('|')
+                .map(|cell| cell.trim().replace('\0', "|"))
+                .collect()
+        };
+        tables.push(block.trim().lines().skip(2).map(row).collect());
+    }
+    tables
+}
+
+/// What stands between backquotes.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The lines of each fenced block of this language.
+fn blocks(language: &str) -> Vec<Vec<&'static str>> {
+    let mut blocks = Vec::new();
+    let mut lines = README.lines();
+    while lines.by_ref().any(|line| line == format!("```{language}")) {
+        blocks.push(lines.by_ref().take_while(|line| *line != "```").collect());
+    }
+    blocks
+}
+
+/// A repository in which the README's commands can be typed: `edio` is in `PATH`.
+struct Shell {
+    repo: Repo,
+}
+
+impl Shell {
+    fn new() -> Self {
+        let repo = Repo::with(&[("src/x.rs", "//! x\n")]);
+        let programs = repo.outside().join("bin");
+        fs::create_dir(&programs).unwrap();
+        std::os::unix::fs::symlink(edio_binary(), programs.join("edio")).unwrap();
+        Self { repo }
+    }
+
+    /// Types a line, which must succeed. Returns what it printed.
+    fn types(&self, line: &str) -> String {
+        let mut path = self.repo.outside().join("bin").into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        self.repo.surround(&mut shell);
+        shell
+            .current_dir(&self.repo.top)
+            .env("PATH", path)
+            .stdin(Stdio::null());
+        let ran = self.repo.ran(shell.args(["-c", line]));
+        assert_eq!(ran.code, Some(0), "$ {line}\n{ran}");
+        ran.stdout
+    }
+}
+
+#[test]
+fn every_command_in_the_readme_works() {
+    let shell = Shell::new();
+    let blocks = blocks("console");
+    assert!(blocks.len() > 5, "only {} blocks were found", blocks.len());
+    for line in blocks.into_iter().flatten() {
+        let command = line
+            .strip_prefix("$ ")
+            .unwrap_or_else(|| panic!("no command: {line}"));
+        let printed = shell.types(command);
+        if command.contains("--exclude='refs/edio/*' --all") {
+            assert_eq!(
+                printed.lines().count(),
+                2,
+                "turns are not hidden:\n{printed}"
+            );
+        }
+    }
+    let mirror = shell.repo.path("../mirror.git");
+    assert_eq!(
+        shell
+            .repo
+            .git_in(&mirror, ["for-each-ref", "--format=%(refname)"]),
+        "refs/heads/main"
+    );
+    assert_eq!(shell.repo.git(["for-each-ref", "refs/edio"]), "");
+    assert!(!shell.repo.has(".git/edio"));
+}
+
+#[test]
+fn what_the_readme_says_of_showing_turns_is_so() {
+    let shell = Shell::new();
+    shell.types("echo work >>src/x.rs; edio snapshot -m work");
+    assert!(shell.types("git log --oneline --all").contains("work"));
+    let decorated = "git log --all --format=%D";
+    assert!(!shell.types(decorated).contains("refs/edio"));
+    assert!(
+        shell
+            .types("git config log.initialDecorationSet all; git log --all --format=%D")
+            .contains("refs/edio")
+    );
+    assert!(
+        !shell
+            .types("git config log.excludeDecoration refs/edio/; git log --all --format=%D")
+            .contains("refs/edio")
+    );
+    shell.types("git init -q --bare ../all.git; git push -q --mirror ../all.git");
+    assert!(
+        shell
+            .types("git -C ../all.git for-each-ref")
+            .contains("refs/edio")
+    );
+    shell.types("git clone -q . ../clone; git init -q --bare ../pushed.git; git push -q --all ../pushed.git");
+    for other in ["../clone", "../pushed.git"] {
+        assert!(
+            !shell
+                .types(&format!("git -C {other} for-each-ref"))
+                .contains("refs/edio"),
+            "{other}"
+        );
+    }
+}
+
+/// The README's two commands for a fresh machine are those that the continuous integration runs, or that a test plays.
+#[test]
+fn the_two_first_commands_are_the_demo_and_the_tests() {
+    let first = blocks("sh").into_iter().next().unwrap();
+    assert_eq!(first, ["cargo run --release -- demo", "cargo test"]);
+    let ci = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/run")).unwrap();
+    assert!(ci.lines().any(|line| line == first[1]));
+    let played = Shell::new().types("cd ..; edio demo");
+    for word in ["snapshot", "log", "restore 6", "accept"] {
+        assert!(
+            played.contains(&format!("$ edio {word}")),
+            "no {word} in:\n{played}"
+        );
+    }
+}
+
+/// What `edio … --help` prints.
+fn help(words: &[&str]) -> String {
+    let repo = Repo::unborn();
+    let ran = repo.edio(words.iter().chain(&["--help"]));
+    ran.ok();
+    ran.stdout
+}
+
+/// The verbs that the program knows.
+fn verbs() -> Vec<String> {
+    let help = help(&[]);
+    let (_, rest) = help.split_once("\nCommands:\n").unwrap();
+    let lines = rest.lines().take_while(|line| !line.is_empty());
+    let named = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    named
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect()
+}
+
+/// The flags in a help text, the forms of each together: `-m`, `--message`.
+fn flags(help: &str) -> BTreeSet<Vec<String>> {
+    let lines = help
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with('-') && !line.starts_with("- "));
+    let forms = |line: &str| {
+        let words = line
+            .split([' ', ','])
+            .filter(|word| word.starts_with('-') && word.len() > 1);
+        words
+            .map(|word| word.split(['=', '[']).next().unwrap().to_owned())
+            .collect()
+    };
+    lines.map(forms).collect()
+}
+
+/// The flags among the words of a row's code.
+fn flags_named(row: &Row) -> BTreeSet<String> {
+    let words = row
+        .iter()
+        .flat_map(|cell| code(cell))
+        .flat_map(|code| code.split([' ', '[', ']', '|', '…']));
+    words
+        .filter(|word| word.starts_with('-') && !word.trim_matches('-').is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_command_tables_are_what_help_says() {
+    let tables = tables(section("## Commands"));
+    let [commands, everywhere] = tables.as_slice() else {
+        panic!("the commands have not two tables");
+    };
+    let verb_of = |row: &Row| {
+        code(&row[0])
+            .next()
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        commands.iter().map(verb_of).collect::<BTreeSet<_>>(),
+        verbs().into_iter().collect()
+    );
+    let global = flags(&help(&[]));
+    for row in commands {
+        let verb = verb_of(row);
+        let known = flags(&help(&[&verb]));
+        let named = flags_named(row);
+        for flag in &named {
+            assert!(
+                known.iter().any(|forms| forms.contains(flag)),
+                "{verb} knows no {flag}"
+            );
+        }
+        for forms in known.difference(&global) {
+            assert!(
+                forms.iter().any(|flag| named.contains(flag)),
+                "the row of {verb} lacks {}",
+                forms.join(", ")
+            );
+        }
+    }
+    let named: BTreeSet<String> = everywhere.iter().flat_map(flags_named).collect();
+    for forms in &global {
+        let is_usual = forms
+            .iter()
+            .any(|flag| flag == "--help" || flag == "--version");
+        assert!(
+            is_usual || forms.iter().any(|flag| named.contains(flag)),
+            "the README lacks {}",
+            forms.join(", ")
+        );
+    }
+    for flag in named {
+        assert!(
+            global.iter().any(|forms| forms.contains(&flag)),
+            "there is no {flag}"
+        );
+    }
+}
+
+/// The lines of a function in `src/error.rs`, with what stands left and right of each arrow.
+fn arms(function: &str) -> Vec<(&'static str, &'static str)> {
+    let source = include_str!("../src/error.rs");
+    let (_, rest) = source.split_once(&format!("pub fn {function}(")).unwrap();
+    let body = rest.split_once("\n    }\n").unwrap().0;
+    body.lines()
+        .filter_map(|line| line.trim().trim_end_matches(',').split_once(" => "))
+        .collect()
+}
+
+#[test]
+fn the_exit_codes_are_those_of_the_source() {
+    let table = &tables(section("## Exit codes"))[0];
+    let told: BTreeSet<u8> = table.iter().map(|row| row[0].parse().unwrap()).collect();
+    let real: BTreeSet<u8> = arms("exit_code")
+        .iter()
+        .map(|(_, code)| code.parse().unwrap())
+        .collect();
+    assert_eq!(told, real);
+
+    let kinds = &tables(section("### An error"))[0][0];
+    let told: Vec<&str> = code(&kinds[1]).collect();
+    let real = arms("name")
+        .into_iter()
+        .map(|(_, name)| name.trim_matches('"'));
+    assert_eq!(
+        told,
+        real.filter(|name| *name != "closed_pipe")
+            .collect::<Vec<_>>()
+    );
+}
+
+/// The fields in the table below a heading.
+fn fields(heading: &str) -> BTreeSet<String> {
+    let table = &tables(section(heading))[0];
+    table
+        .iter()
+        .map(|row| code(&row[0]).next().unwrap().to_owned())
+        .collect()
+}
+
+/// The fields of a record, but for the version of the format.
+fn keys(record: &serde_json::Value) -> BTreeSet<String> {
+    record
+        .as_object()
+        .unwrap()
+        .keys()
+        .filter(|key| *key != "v")
+        .cloned()
+        .collect()
+}
+
+fn and(fields: BTreeSet<String>, more: &str) -> BTreeSet<String> {
+    fields.into_iter().chain([more.to_owned()]).collect()
+}
+
+/// A repository whose records are looked at.
+struct Records(Repo);
+
+impl Records {
+    /// The first record that edio prints.
+    fn of(&self, words: &[&str]) -> serde_json::Value {
+        let ran = self.0.edio(words.iter().chain(&["--json"]));
+        let records = ran.ok().json();
+        assert!(records.iter().all(|record| record["v"] == 1));
+        records
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| panic!("no record of {words:?}"))
+    }
+
+    /// The record of a command has the fields of the table below a heading.
+    #[track_caller]
+    fn hold(&self, heading: &str, words: &[&str]) {
+        assert_eq!(
+            fields(heading),
+            keys(&self.of(words)),
+            "{heading}, {words:?}"
+        );
+    }
+}
+
+#[test]
+fn the_json_fields_of_turns_are_those_of_the_records() {
+    let records = Records(Repo::with(&[("a", "a\n")]));
+    records.hold("### An init", &["init"]);
+    records.0.write("a", "changed\n");
+    let mut turn = fields("### A turn");
+    assert!(turn.remove("step"), "only steps have it");
+    assert_eq!(
+        and(turn.clone(), "changed"),
+        keys(&records.of(&["snapshot", "-m", "one"]))
+    );
+    let unchanged = BTreeSet::from(["changed", "session", "turn", "skipped"].map(str::to_owned));
+    assert_eq!(unchanged, keys(&records.of(&["snapshot", "--if-changed"])));
+    assert_eq!(turn, keys(&records.of(&["log"])));
+    assert_eq!(
+        and(turn.clone(), "distance"),
+        keys(&records.of(&["log", "--distance"]))
+    );
+    let shown = records.of(&["show"]);
+    assert_eq!(and(turn.clone(), "changes"), keys(&shown));
+    let difference = fields("### A path that differs");
+    assert_eq!(difference, keys(&shown["changes"][0]));
+    assert_eq!(difference, keys(&records.of(&["diff"])));
+    records.0.write("a", "unsaved\n");
+    records.hold("### A status", &["status"]);
+    let status = records.of(&["status"]);
+    assert_eq!(difference, keys(&status["unsaved"][0]));
+    assert_eq!(turn, keys(&status["current"]));
+    records.hold("### A session", &["sessions"]);
+    assert_eq!(
+        BTreeSet::from(["closed".to_owned()]),
+        keys(&records.of(&["sessions", "--close"]))
+    );
+}
+
+#[test]
+fn the_json_fields_of_changes_are_those_of_the_records() {
+    let records = Records(Repo::with(&[("a", "a\n")]));
+    for content in ["one\n", "two\n"] {
+        records.0.write("a", content);
+        records.0.edio(["snapshot"]).ok();
+    }
+    records.hold("### A restore", &["restore", "0", "--dry-run"]);
+    let restored = records.of(&["restore", "0"]);
+    assert_eq!(fields("### A restore"), keys(&restored));
+    assert_eq!(
+        BTreeSet::from(["action", "path", "why"].map(str::to_owned)),
+        keys(&restored["plan"][0])
+    );
+    records.hold("### An undo or redo", &["undo"]);
+    records.hold("### An undo or redo", &["redo"]);
+    records.0.edio(["undo"]).ok();
+    records.hold("### A revert", &["revert", "2", "--dry-run"]);
+    records.hold("### A revert", &["revert", "2"]);
+    records.hold("### An accept", &["accept", "--dry-run", "-m", "done"]);
+    records.hold("### An accept", &["accept", "-m", "done"]);
+    let mut later = records.0.command(["gc", "--dry-run", "--json"]);
+    later.env("EDIO_NOW", (NOW + 11 * 24 * 60 * 60).to_string());
+    let ran = records.0.ran(&mut later);
+    assert_eq!(fields("### A pruned session"), keys(&ran.ok().json()[0]));
+    let failed = records.0.edio(["show", "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&failed.fails(1).stderr).unwrap();
+    assert_eq!(fields("### An error"), keys(&error["error"]));
+}
+
+/// The settings that the source names are those of the README's table.
+#[test]
+fn the_settings_are_those_of_the_source() {
+    let told: BTreeSet<String> = tables(section("## Settings"))[0]
+        .iter()
+        .map(|row| code(&row[0]).collect())
+        .collect();
+    let mut named = BTreeSet::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = fs::read_to_string(path).unwrap();
+            let source = source.split("#[cfg(test)]").next().unwrap();
+            let keys = source
+                .split("\"edio.")
+                .skip(1)
+                .map(|rest| rest.split('"').next().unwrap());
+            let is_key = |key: &&str| key.chars().all(|c| c.is_ascii_lowercase());
+            named.extend(keys.filter(is_key).map(|key| format!("edio.{key}")));
+        }
+    }
+    assert_eq!(
+        told.iter()
+            .map(|key| key.to_lowercase())
+            .collect::<BTreeSet<_>>(),
+        named
+    );
+}
+
+#[test]
+fn what_the_readme_links_to_is_there() {
+    let anchors: BTreeSet<String> = README
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            line.trim_start_matches(['#', ' '])
+                .to_lowercase()
+                .replace(' ', "-")
+        })
+        .collect();
+    for target in README
+        .split("](")
+        .skip(1)
+        .map(|rest| rest.split(')').next().unwrap())
+    {
+        let there = match target.strip_prefix('#') {
+            Some(anchor) => anchors.contains(anchor),
+            None => {
+                target.starts_with("https://")
+                    || Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists()
+            }
+        };
+        assert!(there, "{target}");
+    }
+}
