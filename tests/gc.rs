@@ -185,7 +185,6 @@ fn what_is_not_edios_stays() {
     }
     // Its own objects, too, are for git to collect.
     assert!(!repo.is_kept("archived\n"));
-    repo.git(["hash-object", "--stdin"]);
 }
 
 #[test]
@@ -338,8 +337,8 @@ fn claimed(repo: &Repo) -> Vec<u64> {
 #[test]
 fn of_a_long_session_the_middle_loses_its_names_and_what_is_claimed_is_there() {
     let repo = long(8);
-    let state = users(&repo);
     repo.git(["config", "edio.keepTurns", "3"]);
+    let state = users(&repo);
     let ran = repo.edio(["gc", "--dry-run"]);
     assert!(ran.ok().stdout.contains("5 turns in the middle"), "{ran}");
     assert_eq!(repo.turns(), 8);
@@ -350,8 +349,8 @@ fn of_a_long_session_the_middle_loses_its_names_and_what_is_claimed_is_there() {
             .contains("their objects go with the session"),
         "{ran}"
     );
-    repo.git(["config", "--unset", "edio.keepTurns"]);
     assert_eq!(users(&repo), state);
+    repo.git(["config", "--unset", "edio.keepTurns"]);
     assert_eq!(claimed(&repo), [8, 7, 1]);
     repo.git(["reflog", "expire", "--expire=now", "--all"]);
     repo.git(["gc", "-q", "--prune=now"]);

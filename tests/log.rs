@@ -108,13 +108,25 @@ fn arms_that_were_left_are_dim() {
 
 #[test]
 fn the_graph_shows_which_turn_grew_from_which() {
-    let repo = with_arms();
-    assert_eq!(
-        drawing(&repo),
-        ["o 5", "| o 4", "| | o 3", "|  /", "o | 2", "| /", "o 1"]
-            .map(|line| line.replace("|  /", "| |/").replace("| | /", "| |/"))
-            .to_vec(),
-    );
+    let repo = Repo::with(&[("a", "base\n")]);
+    turn(&repo, "one");
+    assert_eq!(drawing(&repo), ["o 1"]);
+    turn(&repo, "two");
+    repo.edio(["restore", "1"]).ok();
+    turn(&repo, "three");
+    assert_eq!(drawing(&repo), ["o 3", "| o 2", "|/", "o 1"]);
+    repo.edio(["restore", "0"]).ok();
+    turn(&repo, "four");
+    assert_eq!(drawing(&repo), ["o 4", "o 3", "| o 2", "|/", "o 1"]);
+}
+
+#[test]
+fn arms_that_cross_join_the_turn_that_they_grew_from() {
+    // As git draws it: 3 grew from 2, and 4 from 1.
+    let expected = [
+        "o 5", "| o 4", "| | o 3", "| |/", "|/|", "o | 2", "|/", "o 1",
+    ];
+    assert_eq!(drawing(&with_arms()), expected);
 }
 
 #[test]

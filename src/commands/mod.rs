@@ -199,7 +199,7 @@ fn checked_message(message: String) -> Result<String> {
 }
 
 /// Names what a turn could not hold.
-fn name_skipped(term: &mut Term, skipped: &[Skipped], warnings: &[String]) {
+fn name_skipped(term: &mut Term, skipped: &[Skipped], unholdable: &[Vec<u8>]) {
     const NAMED: usize = 5;
     for skipped in skipped.iter().take(NAMED) {
         let path = text::path(skipped.path.as_bytes());
@@ -212,8 +212,11 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped], warnings: &[String]) {
     if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
         term.told(format!("  not in it: {more} more"));
     }
-    for warning in warnings {
-        term.warn(text::plain(warning.as_bytes()));
+    for name in unholdable {
+        let name = text::path(name);
+        term.warn(format!(
+            "not in it: {name} (git takes the name for a git directory)"
+        ));
     }
 }
 

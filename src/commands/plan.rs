@@ -14,7 +14,7 @@ use crate::term::{json, text};
 pub struct PlanRecord {
     path: Value,
     action: &'static str,
-    why: Option<String>,
+    why: String,
 }
 
 /// The plan as JSON.
@@ -22,7 +22,7 @@ pub fn records(plan: &Plan) -> Vec<PlanRecord> {
     let record = |(path, action): (&RepoPath, &Action)| PlanRecord {
         path: json::path(path.as_bytes()),
         action: action_name(action),
-        why: why(action),
+        why: why(plan, path, action),
     };
     plan.actions.iter().map(record).collect()
 }
@@ -30,12 +30,12 @@ pub fn records(plan: &Plan) -> Vec<PlanRecord> {
 /// Prints a plan that is not carried out. `goal` is what the work tree would be brought to.
 pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
     for (path, action) in &plan.actions {
+        let (name, why) = (action_name(action), why(plan, path, action));
         let path = text::path(path.as_bytes());
-        let line = match (action_name(action), why(action)) {
-            (name, Some(why)) => format!("{name:<7} {path} ({why})"),
-            (name, None) => format!("{name:<7} {path}"),
-        };
-        context.term.line(line).printed()?;
+        context
+            .term
+            .line(format!("{name:<7} {path} ({why})"))
+            .printed()?;
     }
     match plan.is_nothing() {
         true => context
@@ -67,10 +67,16 @@ fn action_name(action: &Action) -> &'static str {
     }
 }
 
-fn why(action: &Action) -> Option<String> {
+fn why(plan: &Plan, path: &RepoPath, action: &Action) -> String {
     match action {
-        Action::Keep(kept) => Some(kept.to_string()),
-        _ => None,
+        Action::Keep(kept) => kept.to_string(),
+        Action::Remove { .. } => "it appeared since".to_owned(),
+        Action::SetMode { .. } => "its executable bit differs".to_owned(),
+        Action::Write { .. } if plan.saved.contains(path) => {
+            "an ignored file stands there, which is saved first".to_owned()
+        }
+        Action::Write { old: Some(_), .. } => "it differs".to_owned(),
+        Action::Write { old: None, .. } => "it is missing".to_owned(),
     }
 }
 
@@ -80,7 +86,8 @@ pub fn name_kept(context: &mut Context, plan: &Plan) {
     let kept: Vec<(&RepoPath, String)> = plan
         .actions
         .iter()
-        .filter_map(|(path, action)| Some((path, why(action)?)))
+        .filter(|(_, action)| matches!(action, Action::Keep(_)))
+        .map(|(path, action)| (path, why(plan, path, action)))
         .collect();
     for (path, why) in kept.iter().take(NAMED) {
         let path = text::path(path.as_bytes());

@@ -219,7 +219,7 @@ fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> 
             .term
             .told("edio: nothing changed, no turn was taken"),
     }
-    name_skipped(&mut context.term, &taken.skipped, &taken.warnings);
+    name_skipped(&mut context.term, &taken.skipped, &taken.unholdable);
     Ok(())
 }
 

@@ -320,6 +320,18 @@ impl Asked {
         Ok(finished.stdout)
     }
 
+    /// Waits, and returns what git said beside its answer.
+    ///
+    /// # Errors
+    ///
+    /// It did not end with exit code 0, or its pipes broke.
+    pub fn succeed_with_stderr(self) -> Result<Vec<u8>> {
+        let command = self.text.clone();
+        let finished = self.finish()?;
+        check(command, finished.status, finished.stderr.clone())?;
+        Ok(finished.stderr)
+    }
+
     /// Waits, and returns how it ended and what it printed.
     ///
     /// # Errors

@@ -230,8 +230,12 @@ impl PrivateIndex {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
         for _ in 0..3 {
-            let Err(error) = self.take_all(&paths) else {
-                return Ok(rejected);
+            let error = match self.take_all(&paths) {
+                Ok(ignored) => {
+                    rejected.extend(ignored);
+                    return Ok(rejected);
+                }
+                Err(error) => error,
             };
             let Some(path) = blamed(error.stderr(), &paths) else {
                 break;
@@ -248,7 +252,10 @@ impl PrivateIndex {
 
     fn take_by_halves(&self, paths: &[RepoPath], rejected: &mut Vec<Rejected>) -> Result<()> {
         match (self.take_all(paths), paths) {
-            (Ok(()), _) => Ok(()),
+            (Ok(ignored), _) => {
+                rejected.extend(ignored);
+                Ok(())
+            }
             (Err(error @ GitError::Exit { .. }), [path]) => {
                 rejected.push(Rejected {
                     path: path.clone(),
@@ -265,9 +272,10 @@ impl PrivateIndex {
         }
     }
 
-    fn take_all(&self, paths: &[RepoPath]) -> Result<()> {
+    /// Takes all or none. Returns those that git passed over: a link named `.gitmodules` could mislead another git.
+    fn take_all(&self, paths: &[RepoPath]) -> Result<Vec<Rejected>> {
         if paths.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let ask = self.git.ask("update-index").index(&self.file).args([
             "-z",
@@ -276,9 +284,18 @@ impl PrivateIndex {
             "--replace",
             "--stdin",
         ]);
-        ask.nul_input(paths.iter().map(RepoPath::as_bytes))
-            .run()
-            .map(drop)
+        let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
+        let stderr = ask.start()?.succeed_with_stderr()?;
+        let ignored = stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix(b"Ignoring path "));
+        Ok(ignored
+            .filter_map(RepoPath::new)
+            .map(|path| Rejected {
+                path,
+                why: "git ignores it".to_owned(),
+            })
+            .collect())
     }
 
     /// Takes these paths out, whatever is on disk.
@@ -477,7 +494,7 @@ fn remove_if_there(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies until the source is the same before and after: the user's git may replace it meanwhile.
+/// Copies a file with its modification time. git replaces an index and never writes into one: what is open stays whole.
 fn copy_with_time(source: &Path, target: &Path) -> io::Result<()> {
     let mut from = File::open(source)?;
     let modified = from.metadata()?.modified()?;

@@ -21,8 +21,8 @@ pub struct Status {
     pub nested: Vec<RepoPath>,
     /// Names that git can't hold: something like `.GIT`, legal here, a git directory elsewhere.
     pub unholdable: Vec<Vec<u8>>,
-    /// Folders that could not be read, in git's own words.
-    pub warnings: Vec<String>,
+    /// Folders that could not be read.
+    pub unreadable: Vec<RepoPath>,
 }
 
 /// Where HEAD stands.
@@ -78,11 +78,7 @@ impl Status {
                 what: format!("{:?}", record.as_bstr()),
             })?;
         }
-        status.warnings = stderr
-            .lines()
-            .filter(|line| line.contains_str("could not open directory"))
-            .map(|line| line.to_str_lossy().into_owned())
-            .collect();
+        status.unreadable = stderr.lines().filter_map(unreadable).collect();
         Ok(status)
     }
 
@@ -123,6 +119,13 @@ impl Status {
     }
 }
 
+/// `warning: could not open directory 'a/b/': Permission denied`.
+fn unreadable(line: &[u8]) -> Option<RepoPath> {
+    let quoted = line.split_once_str("could not open directory '")?.1;
+    let folder = &quoted[..quoted.rfind("': ")?];
+    RepoPath::new(folder.strip_suffix(b"/").unwrap_or(folder))
+}
+
 impl Head {
     fn take(&mut self, header: &[u8]) -> Option<()> {
         match header.split_once_str(" ")? {
@@ -153,7 +156,9 @@ mod tests {
              u UU N... 100644 100644 100644 100644 {a} {a} {a} both ways\0\
              ? new\0? lib/\0? .GIT/x\0"
         );
-        let status = Status::parse(output.as_bytes(), b"").unwrap();
+        let stderr = b"warning: could not open directory 'it's/here/': Permission denied\n";
+        let status = Status::parse(output.as_bytes(), stderr).unwrap();
+        assert_eq!(status.unreadable, [RepoPath::new("it's/here").unwrap()]);
         assert_eq!(status.head.branch.as_deref(), Some("refs/heads/main"));
         let changed: Vec<_> = status.changed.iter().map(|c| c.path.to_string()).collect();
         assert_eq!(changed, ["with blank\nand line", "sub", "both ways"]);

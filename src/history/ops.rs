@@ -69,6 +69,8 @@ pub struct Operation {
     pub to: Oid,
     /// The highest turn number at that time: a later one came after.
     pub last: u32,
+    /// The name of the work tree.
+    pub worktree: String,
     /// What the work tree can't hold and would be lost.
     pub side: Option<Oid>,
     /// For undo and redo: the turn or operation that is taken back, or done again.
@@ -97,6 +99,7 @@ impl Operation {
             from: from.commit.clone(),
             to: from.commit.clone(),
             last: session.last(),
+            worktree: from.note.worktree.clone(),
             side: None,
             undoes: None,
             head_before: None,
@@ -116,6 +119,7 @@ impl Operation {
             from: oid("From")?,
             to: oid("To")?,
             last: trailers.read("Last")?,
+            worktree: trailers.get("Worktree")?.to_owned(),
             side: oid("Side"),
             undoes: oid("Undoes"),
             head_before: oid("Head-Before"),
@@ -132,6 +136,7 @@ impl Operation {
             .with("From", self.from.as_str())
             .with("To", self.to.as_str())
             .with("Last", self.last.to_string())
+            .with("Worktree", &self.worktree)
             .with_some("Side", oid(&self.side))
             .with_some("Undoes", oid(&self.undoes))
             .with_some("Head-Before", oid(&self.head_before))
@@ -158,6 +163,10 @@ pub fn record(
     let mut parents: Vec<&Oid> = before.iter().chain([&operation.from]).collect();
     let others = [&operation.to].into_iter().chain(&operation.head_after);
     parents.extend(others.filter(|oid| *oid != &operation.from));
+    let operation = &Operation {
+        worktree: workspace.name.clone(),
+        ..operation.clone()
+    };
     let message = operation.message(session);
     let commit = git.write_commit(&operation.tree, &parents, &signature(seconds), &message)?;
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);

@@ -38,13 +38,19 @@ pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
 }
 
 fn unknown_turn(session: &Session) -> Option<&Turn> {
-    let known = last_operation(session).map_or(0, |operation| operation.last);
-    let turn = session.turns.values().next_back()?;
-    let unknown = match &session.current {
-        Some(current) => turn.parent.as_ref() == Some(&current.commit) && turn != current,
-        None => true,
+    let operation = last_operation(session);
+    let known = operation.as_ref().map_or(0, |operation| operation.last);
+    let turn = session.turns.values().next_back();
+    let Some(current) = &session.current else {
+        // Somebody deleted `current`: it stood at the last turn, or where an operation since has led.
+        let led = operation.and_then(|operation| session.by_commit(&operation.to));
+        return turn
+            .filter(|turn| turn.number().turn > known)
+            .or(led)
+            .or(turn);
     };
-    (unknown && turn.number().turn > known).then_some(turn)
+    let grew = |turn: &&Turn| turn.parent.as_ref() == Some(&current.commit) && *turn != current;
+    turn.filter(grew).filter(|turn| turn.number().turn > known)
 }
 
 /// The last operation of a session.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid, RefCommit};
 
+use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::Standing;
 use super::turn::{Kind, Number, Turn};
@@ -145,31 +146,42 @@ impl Session {
     ///
     /// It can't be reached any more, or git failed.
     pub fn find_baseline(&self, workspace: &Workspace) -> Result<Turn> {
-        let known = self.baseline.iter().chain(&self.current);
-        if let Some(baseline) = known
-            .into_iter()
-            .find(|turn| turn.note.kind == Kind::Baseline)
-        {
+        let is_ours = |turn: &&Turn| turn.note.session == self.id;
+        let known = self.baseline.iter().chain(&self.current).filter(is_ours);
+        if let Some(baseline) = known.into_iter().find(|t| t.note.kind == Kind::Baseline) {
             return Ok(baseline.clone());
         }
-        let mut next = self
-            .turns
-            .values()
-            .next()
-            .and_then(|turn| turn.parent.clone());
-        while let Some(oid) = next {
-            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
-            let turn = commits.first().and_then(Turn::read);
-            match turn {
-                Some(turn) if turn.note.kind == Kind::Baseline => return Ok(turn),
-                Some(turn) => next = turn.parent,
-                None => break,
+        let first = self.turns.values().find(is_ours);
+        let operations = ops::all(workspace, self)?;
+        // A session that began with a turn of another one has its baseline where its first operation began.
+        let began = operations
+            .first()
+            .map(|(_, operation)| operation.from.clone());
+        let ways = [first.and_then(|turn| turn.parent.clone()), began];
+        for way in ways {
+            if let Some(baseline) = self.baseline_from(workspace, way)? {
+                return Ok(baseline);
             }
         }
         Err(Error::cannot(format!(
             "the baseline of {} can't be found",
             self.id
         )))
+    }
+
+    /// Walks back from a snapshot to the baseline, within this session.
+    fn baseline_from(&self, workspace: &Workspace, way: Option<Oid>) -> Result<Option<Turn>> {
+        let mut next = way;
+        while let Some(oid) = next {
+            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
+            let turn = commits.first().and_then(Turn::read);
+            match turn.filter(|turn| turn.note.session == self.id) {
+                Some(turn) if turn.note.kind == Kind::Baseline => return Ok(Some(turn)),
+                Some(turn) => next = turn.parent,
+                None => break,
+            }
+        }
+        Ok(None)
     }
 
     /// The snapshot that a turn is measured against: the numbered turn before it on its line, or the baseline.
@@ -317,9 +329,16 @@ fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
     let refs = workspace.git.ref_commits(&[refnames::ACTIVE])?;
     let mine = refs.iter().filter_map(|found| {
         let (_, id, leaf) = refnames::parse(&found.name)?;
-        let turn = Turn::read(&found.commit)?;
-        let here = turn.note.session == id && turn.note.worktree == workspace.name;
-        (here && matches!(leaf, Leaf::Current | Leaf::Turn(_))).then_some((turn.seconds, id))
+        let here = match leaf {
+            Leaf::Current | Leaf::Turn(_) => {
+                let turn = Turn::read(&found.commit)?;
+                turn.note.session == id && turn.note.worktree == workspace.name
+            }
+            // A session that began with a turn of another one may have nothing else of its own.
+            Leaf::Ops => Operation::read(&found.commit)?.worktree == workspace.name,
+            Leaf::Side => false,
+        };
+        here.then_some((found.commit.seconds, id))
     });
     Ok(mine.max().map(|(_, id)| id))
 }

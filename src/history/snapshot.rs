@@ -56,8 +56,8 @@ pub struct Taken {
     pub standing: Option<Standing>,
     /// What the work tree has that no turn can hold.
     pub skipped: Vec<Skipped>,
-    /// What git warned of.
-    pub warnings: Vec<String>,
+    /// Names that git can't hold.
+    pub unholdable: Vec<Vec<u8>>,
     /// What a killed restore had left in the work tree: saved in the side commit, and removed.
     pub swept: Vec<RepoPath>,
 }
@@ -108,7 +108,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         };
         Some(write_scan(workspace, ground, &scan, request)?)
     };
-    let (skipped, warnings) = (scan.skipped.clone(), scan.warnings.clone());
+    let (skipped, unholdable) = (scan.skipped.clone(), scan.unholdable.clone());
     let leftovers = scan.leftovers.clone();
     if turn.is_some() || ground.is_some() {
         remember(workspace, scan)?;
@@ -118,7 +118,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         turn,
         standing: workspace.state.session.clone(),
         skipped,
-        warnings,
+        unholdable,
         swept: leftovers,
     })
 }

@@ -67,6 +67,8 @@ pub struct Cache {
     pub submodules: Vec<RepoPath>,
     /// Are there attribute files among the paths?
     pub attribute_files: bool,
+    /// Paths that the user told git not to expect on disk (skip-worktree), and that were not there.
+    pub flagged: Vec<RepoPath>,
 }
 
 impl State {

@@ -165,7 +165,6 @@ impl Repo {
             .env("COLUMNS", "100")
             .env("GIT_CONFIG_GLOBAL", around.join("gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CEILING_DIRECTORIES", around)
             .env("GIT_AUTHOR_DATE", format!("@{NOW} +0000"))
             .env("GIT_COMMITTER_DATE", format!("@{NOW} +0000"))
             .env("EDIO_NOW", NOW.to_string());

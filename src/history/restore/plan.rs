@@ -65,6 +65,8 @@ pub enum Kept {
     NotHeld,
     /// It is a submodule.
     Submodule,
+    /// It lies in a repository of its own.
+    InRepository,
 }
 
 impl fmt::Display for Kept {
@@ -73,6 +75,7 @@ impl fmt::Display for Kept {
             Kept::Ignored => "the turn's ignore rules protect it",
             Kept::NotHeld => "the turn does not hold it",
             Kept::Submodule => "a submodule's files are its own",
+            Kept::InRepository => "it lies in a repository of its own",
         })
     }
 }
@@ -135,6 +138,7 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
                 .insert(path.clone(), Action::Write { new, old });
         }
     }
+    plan.keep_in_repositories(disk);
     let mut obstacles = Vec::new();
     let written: Vec<RepoPath> = plan.written().cloned().collect();
     for path in &written {
@@ -183,6 +187,24 @@ fn only_the_mode_differs(old: &Entry, new: &Entry) -> bool {
 }
 
 impl Plan {
+    /// What lies in a repository inside this one is that one's to remove.
+    fn keep_in_repositories(&mut self, disk: &dyn Look) {
+        let mut known: BTreeMap<RepoPath, bool> = BTreeMap::new();
+        for (path, action) in &mut self.actions {
+            let mut folders = path.ancestors();
+            let inside = matches!(action, Action::Remove { .. })
+                && folders.any(|folder| {
+                    let is = known
+                        .entry(folder)
+                        .or_insert_with_key(|f| disk.is_repository(f));
+                    *is
+                });
+            if inside {
+                *action = Action::Keep(Kept::InRepository);
+            }
+        }
+    }
+
     /// The paths that are written.
     pub fn written(&self) -> impl Iterator<Item = &RepoPath> {
         let written = |action: &Action| matches!(action, Action::Write { .. });
@@ -227,7 +249,7 @@ fn clear_the_way(
             OnDisk::Nothing => break,
             // What the turn needs as a folder is now a file that it lacks: that one goes with the write.
             _ if plan.give_way(&folder, facts) => break,
-            _ => return obstacle(&folder, "something that no turn holds"),
+            _ => return obstacle(&folder, "a file or link, where the turn has a folder"),
         }
     }
     match disk.at(path) {

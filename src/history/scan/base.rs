@@ -21,6 +21,8 @@ pub struct Base {
     pub submodules: Vec<RepoPath>,
     /// Are there attribute files among its paths?
     pub attribute_files: bool,
+    /// Paths that the user told git not to expect on disk.
+    pub flagged: Vec<RepoPath>,
     /// The user's index file.
     pub users_file: Option<FileStamp>,
     /// What the user's index says.
@@ -29,7 +31,10 @@ pub struct Base {
 
 enum Source {
     Cache,
-    Users(Vec<(&'static str, Vec<RepoPath>)>),
+    /// With the paths that git is told to take for unchanged.
+    Users {
+        assumed: Vec<RepoPath>,
+    },
 }
 
 impl Base {
@@ -68,6 +73,7 @@ impl Base {
             dropped: cache.dropped.clone(),
             submodules: cache.submodules.clone(),
             attribute_files: cache.attribute_files,
+            flagged: cache.flagged.clone(),
             users_file,
             users_digest: cache.users_digest.clone(),
         })
@@ -88,13 +94,11 @@ impl Base {
             let entries = listing.entries.iter().filter(|entry| wanted(entry));
             entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
         };
-        // Both hide edits from git. One run for each: given together, git obeys only one.
-        let flags = vec![
-            ("--no-assume-unchanged", paths(|e| e.assume_unchanged)),
-            ("--no-skip-worktree", paths(|e| e.skip_worktree)),
-        ];
         Self {
-            source: Source::Users(flags),
+            source: Source::Users {
+                assumed: paths(|e| e.assume_unchanged),
+            },
+            flagged: paths(|e| e.skip_worktree),
             tree: None,
             extras: Vec::new(),
             dropped: Vec::new(),
@@ -120,19 +124,19 @@ impl Base {
         let index = PrivateIndex::at(&workspace.git, file);
         match &self.source {
             Source::Cache => index.link_from(&cached_index(workspace))?,
-            Source::Users(flags) => {
+            Source::Users { assumed } => {
                 index.copy_from(&workspace.git.users_index())?;
-                for (flag, paths) in flags {
-                    // A file that is absent by its flag (a sparse checkout) is not deleted: its flag stays.
-                    let there = |path: &&RepoPath| {
-                        path.below(&workspace.git.work_tree)
-                            .symlink_metadata()
-                            .is_ok()
-                    };
-                    let there: Vec<_> = paths.iter().filter(there).cloned().collect();
-                    index.flag(flag, &there)?;
-                }
+                index.flag("--no-assume-unchanged", assumed)?;
             }
+        }
+        // Both flags hide edits from git, and each takes a run of its own: given together, git obeys only one. A file that
+        // is absent by its flag is not deleted, and keeps it. In a sparse checkout git looks for itself.
+        let is_new = matches!(self.source, Source::Users { .. });
+        if is_new || !workspace.settings.is_true("core.sparsecheckout") {
+            let top = &workspace.git.work_tree;
+            let there = |path: &&RepoPath| path.below(top).symlink_metadata().is_ok();
+            let there: Vec<_> = self.flagged.iter().filter(there).cloned().collect();
+            index.flag("--no-skip-worktree", &there)?;
         }
         Ok(index)
     }

@@ -30,8 +30,13 @@ pub struct Passed {
     pub leftovers: Vec<RepoPath>,
 }
 
-/// What the names begin with that a restore gives to files for a moment.
+/// What the names begin with that a restore gives to files for a moment. 16 hexadecimal digits follow.
 pub const TEMPORARY: &str = ".edio-tmp-";
+
+fn is_temporary(name: &[u8]) -> bool {
+    let digits = name.strip_prefix(TEMPORARY.as_bytes());
+    digits.is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
+}
 
 impl Passed {
     /// Is the index the work tree already?
@@ -101,7 +106,7 @@ impl<'a> Gate<'a> {
         let new: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.dropped).collect();
         for path in new {
             match self.look(path) {
-                Standing::Fit if path.name().starts_with(TEMPORARY.as_bytes()) => {
+                Standing::Fit if is_temporary(path.name()) => {
                     passed.leftovers.push(path.clone());
                 }
                 Standing::Fit => {
@@ -113,9 +118,40 @@ impl<'a> Gate<'a> {
             }
         }
         passed.dropped.extend(ignored);
+        let swallowed = self.swallowed(base);
+        rest.retain(|path| !swallowed.iter().any(|folder| path.is_within(folder)));
         self.name_repositories(status, base, &mut passed);
+        self.leave_to(&swallowed, base, &mut passed);
+        name_unreadable(status, &mut passed);
         passed.order(gone, rest);
         passed
+    }
+
+    /// The folders with untracked files in the index that have become repositories of their own. git does not tell: to it,
+    /// files that an index has are tracked.
+    fn swallowed(&mut self, base: &Base) -> BTreeSet<RepoPath> {
+        let folders: BTreeSet<RepoPath> = base.extras.iter().filter_map(RepoPath::parent).collect();
+        let mut swallowed = BTreeSet::new();
+        for folder in folders {
+            let way = folder.ancestors().chain([folder.clone()]);
+            let repository = way.into_iter().find(|f| self.way(f) == Way::IntoRepository);
+            swallowed.extend(repository);
+        }
+        swallowed
+    }
+
+    /// Leaves what is in these folders to the repositories that they are.
+    fn leave_to(&self, swallowed: &BTreeSet<RepoPath>, base: &Base, passed: &mut Passed) {
+        for folder in swallowed {
+            let inside = base.extras.iter().filter(|path| path.is_within(folder));
+            passed.dropped.extend(inside.cloned());
+            passed
+                .skipped
+                .retain(|skipped| !skipped.path.is_within(folder));
+            passed
+                .skipped
+                .push(Skipped::new(folder.clone(), Why::Nested));
+        }
     }
 
     fn name_repositories(&self, status: &Status, base: &Base, passed: &mut Passed) {
@@ -183,6 +219,14 @@ impl Passed {
         self.taken = gone;
         self.taken.extend(attributes);
         self.taken.extend(others);
+    }
+}
+
+fn name_unreadable(status: &Status, passed: &mut Passed) {
+    for folder in &status.unreadable {
+        passed
+            .skipped
+            .push(Skipped::new(folder.clone(), Why::Unreadable));
     }
 }
 

@@ -33,8 +33,8 @@ pub struct Scan {
     pub head: Head,
     /// What the tree does not hold.
     pub skipped: Vec<Skipped>,
-    /// What git itself warned of.
-    pub warnings: Vec<String>,
+    /// Names that git can't hold: something like `.GIT`, which elsewhere is a git directory. No restore can touch them.
+    pub unholdable: Vec<Vec<u8>>,
     /// Are there attribute files in the work tree?
     pub attribute_files: bool,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
@@ -54,10 +54,18 @@ pub fn scan(workspace: &Locked) -> Result<Scan> {
     let base = Base::choose(workspace)?;
     let is_cached = base.is_cached();
     match scan_from(workspace, base) {
+        // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
+        Ok(scan) if is_cached && scan.lost_tracked() && is_sparse(workspace) => {
+            scan_from(workspace, Base::users(workspace)?)
+        }
         // The cache can stand on objects that are gone. The user's own index does not.
         Err(error) if is_cached => scan_from(workspace, Base::users(workspace)?).map_err(|_| error),
         other => other,
     }
+}
+
+fn is_sparse(workspace: &Locked) -> bool {
+    workspace.settings.is_true("core.sparsecheckout")
 }
 
 fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
@@ -94,7 +102,7 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         skipped: passed.skipped.clone(),
         leftovers: passed.leftovers.clone(),
         head: status.head,
-        warnings: status.warnings,
+        unholdable: status.unholdable,
         index,
         started,
         base,
@@ -140,6 +148,13 @@ fn take_in(
 }
 
 impl Scan {
+    /// Has the index lost paths that the user's index has?
+    fn lost_tracked(&self) -> bool {
+        let extras = &self.base.extras;
+        let mut lost = self.passed.gone.iter().chain(&self.base.dropped);
+        lost.any(|path| extras.binary_search(path).is_err())
+    }
+
     /// Makes what the scan left behind the cache for the next one.
     ///
     /// # Errors
@@ -178,6 +193,7 @@ impl Scan {
             dropped: sorted(lost.filter(|path| !added.contains(path)).collect()),
             submodules: self.base.submodules,
             attribute_files,
+            flagged: self.base.flagged,
         }
     }
 }

@@ -100,7 +100,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Sets or clears the executable bits of a file, where they may be read.
+    /// Sets or clears the executable bits of a file, where they may be read. A file that has other names gets a copy with
+    /// those bits in its place: what the other names are for is not edio's.
     ///
     /// # Errors
     ///
@@ -109,8 +110,29 @@ impl Disk {
         let folder = self.folder_of(path, Missing::Fail)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = fs::openat(&folder, os_path(path.name()), flags, Mode::empty())?;
-        let mode = Mode::from_raw_mode(fs::fstat(&file)?.st_mode);
+        let stat = fs::fstat(&file)?;
+        if stat.st_nlink > 1 {
+            return self.copy_in_place(path, file.into(), executable);
+        }
+        let mode = Mode::from_raw_mode(stat.st_mode);
         Ok(fs::fchmod(&file, with_executable(mode, executable))?)
+    }
+
+    fn copy_in_place(
+        &self,
+        path: &RepoPath,
+        mut file: std::fs::File,
+        executable: bool,
+    ) -> io::Result<()> {
+        let mut content = Content::File {
+            length: file.metadata()?.len(),
+            bytes: &mut file,
+            executable,
+        };
+        match self.place(path, &mut content)? {
+            Some(displaced) => self.discard(&displaced),
+            None => Ok(()),
+        }
     }
 
     /// Removes the folder at a path and the folders in it, if there is nothing else in them.
