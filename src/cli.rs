@@ -1,19 +1,12 @@
 //! The command tree: global flags, verbs, and which file runs each. No logic.
 
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::CompleteEnv;
 
-use crate::commands::{self, Context};
-use crate::env;
-use crate::error::{Error, Kind, Result};
-use crate::history::refnames::SessionId;
-use crate::term::{Color, Settings, Term};
+use crate::commands::{self, Context, Global};
+use crate::error::Result;
 
 /// An undo that never fails, for coding agents and the people who use them.
 ///
@@ -32,37 +25,6 @@ struct Cli {
     global: Global,
     #[command(subcommand)]
     verb: Option<Verb>,
-}
-
-/// The flags that every verb takes.
-#[derive(clap::Args)]
-struct Global {
-    /// Work as if started in this folder.
-    #[arg(short = 'C', value_name = "DIR", global = true)]
-    folder: Option<PathBuf>,
-    /// Say less: no reports, no hints.
-    #[arg(short, long, global = true)]
-    quiet: bool,
-    /// Show each git command and how long it took.
-    #[arg(short, long, global = true)]
-    verbose: bool,
-    /// Print JSON, one object a line.
-    #[arg(long, global = true)]
-    json: bool,
-    /// When to use colours.
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
-    color: Color,
-    /// Do not page long output.
-    #[arg(long, global = true)]
-    no_pager: bool,
-    /// Look at this session instead of the one under way.
-    #[arg(
-        long,
-        value_name = "ID",
-        global = true,
-        add = ArgValueCompleter::new(commands::completions::sessions)
-    )]
-    session: Option<SessionId>,
 }
 
 #[derive(Subcommand)]
@@ -93,20 +55,9 @@ pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error, &words),
+        Err(error) => return commands::misused(&error, &words),
     };
-    let mut context = match context(&cli.global) {
-        Ok(context) => context,
-        Err(error) => return failed(&mut Term::new(settings(&cli.global)), &error),
-    };
-    std::panic::set_hook(Box::new(|_| {}));
-    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(&mut context, cli.verb)));
-    let outcome = outcome.unwrap_or_else(|panic| Err(bug(panic.as_ref())));
-    let finished = context.term.finish().map_err(Error::output);
-    match outcome.and_then(|code| finished.map(|()| code)) {
-        Ok(code) => code,
-        Err(error) => failed(&mut context.term, &error),
-    }
+    commands::in_context(&cli.global, |context| dispatch(context, cli.verb))
 }
 
 fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
@@ -130,82 +81,6 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Completions(args)) => commands::completions::run(context, &args, Cli::command()),
         Some(Verb::Man(args)) => commands::man::run(context, &args, Cli::command()),
     }
-}
-
-fn settings(global: &Global) -> Settings {
-    Settings {
-        json: global.json,
-        quiet: global.quiet,
-        color: global.color,
-        pager: !global.no_pager,
-    }
-}
-
-fn context(global: &Global) -> Result<Context> {
-    let here = env::directory()
-        .map_err(|error| Error::cannot("the current folder is gone").because(error))?;
-    let folder = global
-        .folder
-        .as_ref()
-        .map_or(here.clone(), |dir| here.join(dir));
-    Context::new(
-        Term::new(settings(global)),
-        folder,
-        global.session.clone(),
-        global.verbose,
-    )
-}
-
-fn failed(term: &mut Term, error: &Error) -> u8 {
-    if error.kind() != Kind::ClosedPipe {
-        term.error(error);
-    }
-    error.kind().exit_code()
-}
-
-/// A command line that can't be understood, or that asks for help.
-fn misused(error: &clap::Error, words: &[OsString]) -> u8 {
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
-        let _ = error.print();
-        return 0;
-    }
-    let is = |flag: &str| words.iter().any(|word| word == flag);
-    let mut term = Term::new(Settings {
-        json: is("--json"),
-        quiet: false,
-        color: match is("never") || is("--color=never") {
-            true => Color::Never,
-            false => Color::Auto,
-        },
-        pager: false,
-    });
-    failed(&mut term, &usage(&error.render().to_string()))
-}
-
-/// What clap says, as an error of ours: its words hold what was typed, which must not drive the terminal.
-fn usage(said: &str) -> Error {
-    let said = said.strip_prefix("error: ").unwrap_or(said);
-    let until = |text: &str, mark: &str| text.rfind(mark).unwrap_or(text.len());
-    let said = &said[..until(said, "\n\nFor more information")];
-    let (said, form) = said.split_at(until(said, "\n\nUsage: "));
-    let mut parts = said.split("\n\n  tip: ");
-    let error = Error::usage(parts.next().unwrap_or_default().trim_end());
-    let error = parts.fold(error, |error, tip| error.hint(tip.trim()));
-    match form.trim() {
-        "" => error.hint("edio --help, or edio COMMAND --help"),
-        form => error.hint(form.to_owned()),
-    }
-}
-
-fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
-    let words = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::bug("a fault in edio itself")
-        .because(Error::bug(words.unwrap_or_default()))
-        .hint("please report it, with the command that you ran")
 }
 
 #[cfg(test)]

@@ -686,6 +686,9 @@ fn up_to_a_turn_and_the_session_that_goes_on() {
     repo.write("c", "unsaved\n");
     let (files, first) = (repo.manifest(), repo.sessions("active").remove(0));
 
+    let looked = repo.edio(["accept", "--turn", "1", "--dry-run"]);
+    assert_eq!(looked.ok().stdout, "M a\n");
+    assert!(says_of(&looked, "after", "new"), "{looked}");
     let ran = repo.edio(["accept", "feat: one", "--turn", "1"]);
 
     ran.ok();
@@ -1234,11 +1237,7 @@ fn a_submodule_is_committed_as_it_points_and_is_not_entered() {
 
 #[test]
 fn a_sparse_checkout_stays_sparse() {
-    for flags in [
-        &["--cone"][..],
-        &["--cone", "--sparse-index"],
-        &["--no-cone"],
-    ] {
+    for flags in [&["--cone", "--sparse-index"][..], &["--no-cone"]] {
         let repo = Repo::with(&[
             ("in/a", "base\n"),
             ("in/b", "base\n"),

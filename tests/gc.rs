@@ -283,7 +283,7 @@ fn what_killed_processes_left_is_swept_and_only_edios() {
         ".git/refs/heads/main.lock".to_owned(),
         ".git/index.lock".to_owned(),
     ];
-    let young = format!("{folder}/current.lock");
+    let young = format!("{folder}/9.lock");
     for name in old.iter().chain([&young]) {
         repo.write(name, "");
     }

@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::record::{DifferenceRecord, difference, paths, status_letter};
 use super::{Context, Printed, checked_message, moment, stat};
 use crate::error::{Error, Result, While};
-use crate::gitengine::RepoPath;
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
     uncommitted,
 };
 use crate::history::address::Address;
+use crate::history::git::RepoPath;
 use crate::history::session::Session;
 use crate::history::workspace::Locked;
 use crate::process::Command;

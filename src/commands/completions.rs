@@ -9,7 +9,7 @@ use clap_complete::{Shell, generate};
 use super::{Context, Printed};
 use crate::env;
 use crate::error::Result;
-use crate::gitengine::Group;
+use crate::history::git::Group;
 use crate::history::session::Session;
 use crate::history::workspace::{Place, Workspace};
 use crate::term::text;

@@ -214,7 +214,7 @@ impl Story<'_> {
         self.context.term.data().flush().printed()?;
         let shown = program.to_string_lossy().into_owned();
         let mut command = Command::new(program).args(words).dir(&self.folder);
-        for name in crate::gitengine::LOCAL_VARIABLES {
+        for name in crate::history::git::LOCAL_VARIABLES {
             command = command.without_env(name);
         }
         let status: Status = command

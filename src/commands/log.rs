@@ -9,8 +9,8 @@ use super::record::TurnRecord;
 use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::Result;
-use crate::gitengine::{Oid, PatchStyle, RepoPath};
 use crate::history::compare::changed_by;
+use crate::history::git::{Oid, PatchStyle, RepoPath};
 use crate::history::refnames::Shelf;
 use crate::history::scan::scan;
 use crate::history::session::Session;
@@ -80,7 +80,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             session,
             args,
             paths: &paths,
-            line: on_the_line(session),
+            line: on_the_line(&workspace, session)?,
             now: now.as_ref(),
         };
         list.print(context)?;
@@ -94,7 +94,7 @@ struct List<'a> {
     session: &'a Session,
     args: &'a Args,
     paths: &'a [RepoPath],
-    line: BTreeSet<&'a Oid>,
+    line: BTreeSet<Oid>,
     now: Option<&'a Oid>,
 }
 
@@ -208,15 +208,19 @@ fn chosen<'a>(
     Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
-/// The commits that the work tree grew from.
-fn on_the_line(session: &Session) -> BTreeSet<&Oid> {
+/// The turns that the work tree grew from.
+fn on_the_line(workspace: &Workspace, session: &Session) -> Result<BTreeSet<Oid>> {
     let mut line = BTreeSet::new();
-    let mut next = session.current.as_ref();
-    while let Some(turn) = next {
-        line.insert(&turn.commit);
-        next = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
+    let mut next = session.current.clone();
+    while let Some(turn) = next.filter(|turn| turn.note.kind != Kind::Baseline) {
+        line.insert(turn.commit.clone());
+        let parent = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
+        next = match parent {
+            Some(parent) => Some(parent.clone()),
+            None => session.before(workspace, &turn).ok(),
+        };
     }
-    line
+    Ok(line)
 }
 
 fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usize>) -> String {
@@ -273,8 +277,14 @@ impl Graph {
                 break;
             }
             self.columns.remove(other);
-            let bars = "| ".repeat(other);
-            rows.push(format!("{}/", bars.trim_end()));
+            // The column leans over, one place a row, and crosses those in between.
+            for place in (column + 1..=other).rev() {
+                let bars = (0..self.columns.len()).map(|at| match at + 1 == place {
+                    true => "|/",
+                    false => "| ",
+                });
+                rows.push(bars.collect::<String>().trim_end().to_owned());
+            }
         }
         let bar = |at: usize| match at == column {
             true => "o ",

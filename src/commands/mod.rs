@@ -10,6 +10,7 @@ pub mod gc;
 pub mod init;
 pub mod log;
 pub mod man;
+mod outcome;
 mod plan;
 mod record;
 pub mod redo;
@@ -22,6 +23,8 @@ pub mod snapshot;
 pub mod status;
 pub mod undo;
 
+pub use self::outcome::{Global, in_context, misused};
+
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -30,7 +33,7 @@ use std::sync::Arc;
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Answer, Group, RepoPath};
+use crate::history::git::{Answer, Group, RepoPath};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
 use crate::history::session::Session;
@@ -199,7 +202,7 @@ fn checked_message(message: String) -> Result<String> {
 }
 
 /// Names what a turn could not hold.
-fn name_skipped(term: &mut Term, skipped: &[Skipped], unholdable: &[Vec<u8>]) {
+fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
     const NAMED: usize = 5;
     for skipped in skipped.iter().take(NAMED) {
         let path = text::path(skipped.path.as_bytes());
@@ -212,16 +215,10 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped], unholdable: &[Vec<u8>]) {
     if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
         term.told(format!("  not in it: {more} more"));
     }
-    for name in unholdable {
-        let name = text::path(name);
-        term.warn(format!(
-            "not in it: {name} (git takes the name for a git directory)"
-        ));
-    }
 }
 
 /// `3 files, +12 -4`.
-fn stat(stat: &crate::gitengine::Stat) -> String {
+fn stat(stat: &crate::history::git::Stat) -> String {
     let files = plural(stat.files as usize, "file");
     let (added, removed) = (stat.added, stat.removed);
     match (added, removed) {

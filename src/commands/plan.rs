@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Context, Printed, plural};
 use crate::error::Result;
-use crate::gitengine::RepoPath;
+use crate::history::git::RepoPath;
 use crate::history::restore::{Action, Performed, Plan};
 use crate::term::{json, text};
 

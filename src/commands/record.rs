@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::gitengine::{Difference, Entry, Oid, RepoPath};
+use crate::history::git::{Difference, Entry, Oid, RepoPath};
 use crate::history::skipped::Skipped;
 use crate::history::turn::Turn;
 use crate::term::{json, time};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{Context, moment, name_skipped, stat};
 use crate::clock::Stopwatch;
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::gitengine::{Group, Oid};
+use crate::history::git::{Group, Oid};
 use crate::history::scan::scan;
 use crate::history::snapshot::{
     Request, Unchanged, begin_here, close_steps, ground, record, remember, take,
@@ -219,7 +219,7 @@ fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> 
             .term
             .told("edio: nothing changed, no turn was taken"),
     }
-    name_skipped(&mut context.term, &taken.skipped, &taken.unholdable);
+    name_skipped(&mut context.term, &taken.skipped);
     Ok(())
 }
 

@@ -93,7 +93,7 @@ fn report(context: &mut Context, taken: &Taken) -> Result<()> {
             .term
             .told("nothing changed since HEAD: no turn was taken"),
     }
-    name_skipped(&mut context.term, &taken.skipped, &taken.unholdable);
+    name_skipped(&mut context.term, &taken.skipped);
     for path in &taken.swept {
         let path = text::path(path.as_bytes());
         context.term.warn(format!(

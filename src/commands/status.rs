@@ -9,8 +9,8 @@ use super::record::{
 use super::{Context, Printed, plural};
 use crate::clock;
 use crate::error::{Kind, Result};
-use crate::gitengine::Difference;
 use crate::history::accept::open_operation;
+use crate::history::git::Difference;
 use crate::history::recover::interrupted;
 use crate::history::scan::scan;
 use crate::history::session::Session;

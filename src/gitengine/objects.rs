@@ -409,7 +409,8 @@ impl Git {
     ///
     /// git failed.
     pub fn history(&self, tips: &[&Oid]) -> Result<Vec<Commit>> {
-        self.reachable(self.ask("rev-list").args(tips))
+        let lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
+        self.reachable(self.ask("rev-list").arg("--stdin").input(lines))
     }
 
     /// The commits that are reached from this one by first parents, itself first, without the user's own history.

@@ -27,6 +27,11 @@ impl RepoPath {
         inside.then_some(Self(bytes))
     }
 
+    /// A name that git can't hold, to be compared and shown. It must never be joined to a folder: it may be `.GIT/config`.
+    pub fn of_unholdable(name: &[u8]) -> Self {
+        Self(name.to_vec())
+    }
+
     /// The bytes, as git prints them.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -97,13 +102,32 @@ impl Serialize for RepoPath {
     }
 }
 
+impl Written {
+    fn bytes<E: serde::de::Error>(self) -> Result<Vec<u8>, E> {
+        match self {
+            Written::Text(text) => Ok(text.into_bytes()),
+            Written::Bytes { bytes } => BASE64.decode(bytes).map_err(E::custom),
+        }
+    }
+}
+
+impl RepoPath {
+    /// Reads a path that may be [unholdable](RepoPath::of_unholdable).
+    ///
+    /// # Errors
+    ///
+    /// It is no path at all.
+    pub fn deserialize_any_name<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        Written::deserialize(deserializer)?.bytes().map(Self)
+    }
+}
+
 impl<'de> Deserialize<'de> for RepoPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
-        let bytes = match Written::deserialize(deserializer)? {
-            Written::Text(text) => text.into_bytes(),
-            Written::Bytes { bytes } => BASE64.decode(bytes).map_err(D::Error::custom)?,
-        };
+        let bytes = Written::deserialize(deserializer)?.bytes()?;
         RepoPath::new(bytes).ok_or_else(|| D::Error::custom("not a path inside a work tree"))
     }
 }

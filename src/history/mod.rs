@@ -33,3 +33,10 @@ pub mod trailers;
 pub mod turn;
 pub mod undo;
 pub mod workspace;
+
+/// git's own words, for those who render what this layer returns.
+pub mod git {
+    pub use crate::gitengine::{
+        Answer, Difference, Entry, Group, LOCAL_VARIABLES, Oid, PatchStyle, RepoPath, Stat,
+    };
+}

@@ -146,7 +146,9 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     let end = match operation.deed {
         Deed::RestorePaths | Deed::Revert => {
             let message = capitalised(&operation.text);
-            End::New(new_note(workspace, &from, &operation.tree, message)?)
+            let git = &workspace.git;
+            let (_, stat) = git.differences_counted(&from.tree, &operation.tree, &[])?;
+            End::New(new_note(workspace, &from, stat, message))
         }
         _ => End::At(Box::new(to)),
     };

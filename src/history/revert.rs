@@ -68,7 +68,8 @@ pub fn revert(
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
     let tree = tree_with(workspace, &plan)?;
-    let note = new_note(workspace, &from, &tree, wish.message())?;
+    let (_, stat) = workspace.git.differences_counted(&from.tree, &tree, &[])?;
+    let note = new_note(workspace, &from, stat, wish.message());
     let operation = Operation {
         to: wish.last.commit.clone(),
         ..Operation::on_work_tree(Deed::Revert, words, tree, &session, &from)

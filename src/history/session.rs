@@ -83,9 +83,7 @@ impl Session {
         let Some(mut session) = sessions.pop() else {
             return Ok(None);
         };
-        if shelf == Shelf::Archive {
-            session.follow_archived(workspace)?;
-        }
+        follow_archived(workspace, std::slice::from_mut(&mut session))?;
         Ok(Some(session))
     }
 
@@ -99,31 +97,8 @@ impl Session {
             .git
             .ref_commits(&[refnames::ACTIVE, refnames::ARCHIVE])?;
         let mut sessions = gather(refs);
-        for session in &mut sessions {
-            if session.shelf == Shelf::Archive {
-                session.follow_archived(workspace)?;
-            }
-        }
+        follow_archived(workspace, &mut sessions)?;
         Ok(sessions)
-    }
-
-    /// The turns of an archived session have no refs of their own: they are reached from where it stood and from its
-    /// operations.
-    fn follow_archived(&mut self, workspace: &Workspace) -> Result<()> {
-        let tips: Vec<&Oid> = self.refs.iter().map(|(_, oid)| oid).collect();
-        for commit in workspace.git.history(&tips)? {
-            let Some(turn) = Turn::read(&commit).filter(|turn| turn.note.session == self.id) else {
-                continue;
-            };
-            match turn.note.kind {
-                Kind::Baseline => self.baseline = Some(turn),
-                Kind::Step => {}
-                _ => {
-                    self.turns.insert(turn.number().turn, turn);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The turn of this number. 0 is the baseline.
@@ -312,6 +287,36 @@ impl Session {
             _ => "there is no turn yet: edio snapshot takes one".to_owned(),
         }
     }
+}
+
+/// Fills in the turns of the archived ones among these sessions. They have no refs of their own: they are reached from
+/// where the session stood and from its operations.
+fn follow_archived(workspace: &Workspace, sessions: &mut [Session]) -> Result<()> {
+    let archived = sessions
+        .iter()
+        .filter(|session| session.shelf == Shelf::Archive);
+    let tips = archived.flat_map(|session| session.refs.iter().map(|(_, oid)| oid));
+    let tips: Vec<&Oid> = tips.collect();
+    if tips.is_empty() {
+        return Ok(());
+    }
+    for commit in workspace.git.history(&tips)? {
+        let Some(turn) = Turn::read(&commit) else {
+            continue;
+        };
+        let mut archived = sessions.iter_mut().filter(|s| s.shelf == Shelf::Archive);
+        let Some(session) = archived.find(|session| session.id == turn.note.session) else {
+            continue;
+        };
+        match turn.note.kind {
+            Kind::Baseline => session.baseline = Some(turn),
+            Kind::Step => {}
+            _ => {
+                session.turns.insert(turn.number().turn, turn);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// There is no session in this workspace.

@@ -46,7 +46,8 @@ impl fmt::Display for Why {
 /// A path that could not be held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// The path.
+    /// The path. It may be a name that git can't hold: it is compared and shown, and nothing else.
+    #[serde(deserialize_with = "any_name")]
     pub path: RepoPath,
     /// The reason.
     pub why: Why,
@@ -62,6 +63,10 @@ impl Skipped {
     pub fn new(path: RepoPath, why: Why) -> Self {
         Self { path, why }
     }
+}
+
+fn any_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {
+    RepoPath::deserialize_any_name(deserializer)
 }
 
 /// `2 [{"path":"lib","why":"nested"},…]`: the count, then those that are named.

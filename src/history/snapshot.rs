@@ -56,8 +56,6 @@ pub struct Taken {
     pub standing: Option<Standing>,
     /// What the work tree has that no turn can hold.
     pub skipped: Vec<Skipped>,
-    /// Names that git can't hold.
-    pub unholdable: Vec<Vec<u8>>,
     /// What a killed restore had left in the work tree: saved in the side commit, and removed.
     pub swept: Vec<RepoPath>,
 }
@@ -108,7 +106,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         };
         Some(write_scan(workspace, ground, &scan, request)?)
     };
-    let (skipped, unholdable) = (scan.skipped.clone(), scan.unholdable.clone());
+    let skipped = scan.skipped.clone();
     let leftovers = scan.leftovers.clone();
     if turn.is_some() || ground.is_some() {
         remember(workspace, scan)?;
@@ -118,7 +116,6 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         turn,
         standing: workspace.state.session.clone(),
         skipped,
-        unholdable,
         swept: leftovers,
     })
 }

@@ -61,6 +61,16 @@ pub struct Settings {
     pub pager: bool,
 }
 
+/// Prints a help text, or the version, on stdout.
+///
+/// # Errors
+///
+/// It can't be written.
+pub fn help(text: &clap::builder::StyledStr) -> io::Result<()> {
+    let text = text.ansi().to_string();
+    anstream::stdout().write_all(text.as_bytes())
+}
+
 /// Shows a process that ran, and how long it took: for `-v`. It comes from any thread, so it does not wait for a pager.
 pub fn trace(command: &str, took: std::time::Duration) {
     let command = text::plain(command.as_bytes());

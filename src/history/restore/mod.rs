@@ -15,7 +15,7 @@ use std::fs;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Oid, RepoPath};
+use crate::gitengine::{Difference, Oid, RepoPath, Stat};
 
 use self::disk::Disk;
 pub use self::disk::disk_blob_id;
@@ -73,7 +73,8 @@ pub struct Goal<'a> {
 pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace)?;
     let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
-    make_plan(workspace, &scan, session, wish, &raw_ids)
+    let (plan, _) = make_plan(workspace, &scan, session, wish, &raw_ids)?;
+    Ok(plan)
 }
 
 /// Brings the work tree to a turn. `session` is the one that the turn was found in.
@@ -90,7 +91,7 @@ pub fn restore(
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
     let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
-    let plan = make_plan(workspace, &scan, &session, wish, &raw_ids)?;
+    let (plan, stat) = make_plan(workspace, &scan, &session, wish, &raw_ids)?;
     let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
     let words = wish.in_words();
     let safety = save_unsaved(workspace, scan, &words, moment)?;
@@ -107,7 +108,7 @@ pub fn restore(
         ),
         false => {
             let tree = tree_with(workspace, &plan)?;
-            let note = new_note(workspace, &from, &tree, capitalised(&words))?;
+            let note = new_note(workspace, &from, stat, capitalised(&words));
             (tree, End::New(note))
         }
     };
@@ -134,20 +135,15 @@ pub fn capitalised(words: &str) -> String {
 }
 
 /// The note of a turn that an operation ends in.
-///
-/// # Errors
-///
-/// git failed.
-pub fn new_note(workspace: &Locked, from: &Turn, tree: &Oid, message: String) -> Result<Box<Note>> {
-    let (_, stat) = workspace.git.differences_counted(&from.tree, tree, &[])?;
-    Ok(Box::new(Note {
+pub fn new_note(workspace: &Locked, from: &Turn, stat: Stat, message: String) -> Box<Note> {
+    Box::new(Note {
         message,
         stat,
         skipped_count: from.note.skipped_count,
         skipped: from.note.skipped.clone(),
         side: from.note.side.clone(),
         ..snapshot::note(workspace, &from.note.session, &from.note.head)
-    }))
+    })
 }
 
 impl Wish {
@@ -185,23 +181,33 @@ fn make_plan(
     session: &Session,
     wish: &Wish,
     raw_ids: &RawIds,
-) -> Result<Plan> {
+) -> Result<(Plan, Stat)> {
     let goal = Goal {
         tree: &wish.target.tree,
         not_held: &side::all_skipped(workspace, &wish.target)?,
         raw_ids,
         name: format!("turn {}", wish.target.number()),
     };
-    let differences = workspace.git.differences(&scan.tree, goal.tree)?;
-    let rules = rules_differ(&differences);
-    let concerned = differences.into_iter().filter(|d| wish.concerns(&d.path));
-    let mut facts = facts(workspace, scan, &goal, concerned.collect(), rules)?;
+    let (git, old) = (&workspace.git, &scan.tree);
+    let ((differences, stat), rules) = match wish.paths.is_empty() {
+        true => {
+            let differences = git.differences(old, goal.tree)?;
+            let rules = rules_differ(&differences);
+            ((differences, Stat::default()), rules)
+        }
+        // Whether the rules differ elsewhere is not known: they are laid out if something is to be removed.
+        false => (
+            git.differences_counted(old, goal.tree, &wish.paths)?,
+            Rules::Differ,
+        ),
+    };
+    let mut facts = facts(workspace, scan, &goal, differences, rules)?;
     facts.rewritten = rewritten(workspace, session, &goal, &facts.differences)?;
     facts
         .rewritten
         .retain(|difference| wish.concerns(&difference.path));
     refuse_unknown_paths(workspace, wish, &facts.differences)?;
-    plan_with(workspace, facts, &goal.name)
+    Ok((plan_with(workspace, facts, &goal.name)?, stat))
 }
 
 /// The plan that brings the whole work tree to a goal.

@@ -123,7 +123,12 @@ impl<'a> Gate<'a> {
         self.name_repositories(status, base, &mut passed);
         self.leave_to(&swallowed, base, &mut passed);
         name_unreadable(status, &mut passed);
+        // What takes the place of a folder takes along what the index has in it, absent as that may be.
+        let replaced = base.flagged.iter();
+        let replaced = replaced.filter(|path| path.ancestors().any(|f| passed.added.contains(&f)));
+        let replaced: Vec<RepoPath> = replaced.cloned().collect();
         passed.order(gone, rest);
+        passed.gone.extend(replaced);
         passed
     }
 

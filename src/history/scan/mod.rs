@@ -33,8 +33,6 @@ pub struct Scan {
     pub head: Head,
     /// What the tree does not hold.
     pub skipped: Vec<Skipped>,
-    /// Names that git can't hold: something like `.GIT`, which elsewhere is a git directory. No restore can touch them.
-    pub unholdable: Vec<Vec<u8>>,
     /// Are there attribute files in the work tree?
     pub attribute_files: bool,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
@@ -102,7 +100,6 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         skipped: passed.skipped.clone(),
         leftovers: passed.leftovers.clone(),
         head: status.head,
-        unholdable: status.unholdable,
         index,
         started,
         base,
