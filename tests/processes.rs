@@ -222,7 +222,7 @@ fn p7_the_processes_of_a_restore() {
     to where it stands: rev-parse, config, for-each-ref, status (4)
     full: rev-parse, config, for-each-ref, status, diff-tree, commit-tree, update-ref, cat-file, update-ref (9)
     full, with unsaved work: rev-parse, config, for-each-ref, status, update-index, write-tree, diff-tree, diff-tree, commit-tree, update-ref, commit-tree, update-ref, cat-file, update-ref (14)
-    one path: rev-parse, config, for-each-ref, status, diff-tree, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, commit-tree, update-ref (13)
+    one path: rev-parse, config, for-each-ref, status, diff-tree, update-index, write-tree, commit-tree, update-ref, cat-file, commit-tree, update-ref (12)
     ");
 }
 
@@ -267,8 +267,8 @@ fn p7_the_processes_of_looking() {
         ("nothing but edio", &run(&[])),
         ("init", &run(&["init"])),
     ]), @r"
-    log: rev-parse, config, for-each-ref (3)
-    log --json: rev-parse, config, for-each-ref (3)
+    log: rev-parse, config, for-each-ref, cat-file (4)
+    log --json: rev-parse, config, for-each-ref, cat-file (4)
     show: rev-parse, config, for-each-ref, diff-tree, diff (5)
     diff: rev-parse, config, for-each-ref, diff (4)
     diff 1..2: rev-parse, config, for-each-ref, diff (4)
@@ -291,7 +291,7 @@ fn p7_the_processes_of_accept() {
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @r"
     plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, rev-parse, diff-tree, commit-tree, ls-files, hash-object, update-index, write-tree, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (29)
-    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, rev-parse, diff-tree, commit-tree, ls-files, hash-object, update-index, write-tree, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file, rev-list, cat-file (43)
+    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, rev-parse, diff-tree, commit-tree, ls-files, hash-object, update-index, write-tree, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (41)
     ");
 }
 

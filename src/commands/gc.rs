@@ -119,6 +119,7 @@ fn report(context: &mut Context, plan: &Plan, dry_run: bool) -> Result<()> {
         (false, true) => context
             .term
             .told("nothing was pruned: this is what would go"),
+        (false, false) if plan.pruned.is_empty() => context.term.told("done"),
         (false, false) => context
             .term
             .told("pruned; the objects stay until git collects them: git gc"),

@@ -107,7 +107,7 @@ impl List<'_> {
         self.print_steps(context, self.session.last() + 1)?;
         for (turn, distance) in turns.into_iter().zip(distances).rev() {
             let drawing = match self.args.graph {
-                true => graph.rows(turn, self.session),
+                true => graph.rows(turn, self.workspace, self.session),
                 false => vec![String::new()],
             };
             if let Some((last, before)) = drawing.split_last() {
@@ -265,7 +265,7 @@ struct Graph {
 
 impl Graph {
     /// The rows before a turn, where columns meet, and the one that the turn stands on.
-    fn rows(&mut self, turn: &Turn, session: &Session) -> Vec<String> {
+    fn rows(&mut self, turn: &Turn, workspace: &Workspace, session: &Session) -> Vec<String> {
         let mut rows = Vec::new();
         let waiting = |columns: &[Oid]| columns.iter().position(|oid| oid == &turn.commit);
         let column = waiting(&self.columns).unwrap_or_else(|| {
@@ -291,7 +291,7 @@ impl Graph {
             false => "| ",
         };
         rows.push((0..self.columns.len()).map(bar).collect());
-        match self.grew_from(turn, session) {
+        match grew_from(turn, workspace, session) {
             Some(parent) => self.columns[column] = parent,
             None => {
                 self.columns.remove(column);
@@ -299,15 +299,13 @@ impl Graph {
         }
         rows
     }
+}
 
-    /// The numbered turn that this one grew from; `None` for the first.
-    fn grew_from(&self, turn: &Turn, session: &Session) -> Option<Oid> {
-        let parent = turn.parent.as_ref()?;
-        let known = session.by_commit(parent);
-        known
-            .filter(|turn| turn.number().turn > 0)
-            .map(|turn| turn.commit.clone())
-    }
+/// The numbered turn that this one grew from; `None` for the first.
+fn grew_from(turn: &Turn, workspace: &Workspace, session: &Session) -> Option<Oid> {
+    let before = session.before(workspace, turn).ok()?;
+    let is_turn = before.number().turn > 0 && before.note.session == session.id;
+    is_turn.then_some(before.commit)
 }
 
 fn patch(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
 use super::{Context, Printed, moment, plural};
@@ -20,7 +21,12 @@ use crate::term::{style, text, time};
 #[command(after_help = "Examples:\n  edio sessions\n  edio sessions --close")]
 pub struct Args {
     /// Put a session away: the one under way here, or the one of this id.
-    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    #[arg(
+        long,
+        value_name = "ID",
+        num_args = 0..=1,
+        add = ArgValueCompleter::new(super::completions::sessions)
+    )]
     #[expect(clippy::option_option, reason = "the flag may stand without its value")]
     close: Option<Option<SessionId>>,
 }
@@ -75,7 +81,9 @@ fn put_away(context: &mut Context, id: Option<&SessionId>) -> Result<u8> {
         return Ok(0);
     }
     context.term.told(format!("the session {id} is archived"));
-    context.term.hint("to undo it: edio undo");
+    if is_own {
+        context.term.hint("to undo it: edio undo");
+    }
     Ok(0)
 }
 

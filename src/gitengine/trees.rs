@@ -17,11 +17,7 @@ impl Git {
         let ask = self
             .ask("ls-tree")
             .args(["-z", "--name-only", "--end-of-options"]);
-        let output = ask
-            .arg(tree)
-            .arg("--")
-            .arg(os_path(path.as_bytes()))
-            .run()?;
+        let output = ask.arg(tree).arg(os_path(path.as_bytes())).run()?;
         Ok(!output.is_empty())
     }
 
@@ -34,7 +30,7 @@ impl Git {
         let ask = self
             .ask("ls-tree")
             .args(["-z", "--full-tree", "--end-of-options"]);
-        let mut ask = ask.arg(tree).arg("--");
+        let mut ask = ask.arg(tree);
         if !folder.is_empty() {
             ask = ask.arg(format!("{folder}/"));
         }
@@ -120,7 +116,7 @@ impl Git {
             let ask = self
                 .ask("ls-tree")
                 .args(["-z", "--full-tree", "--end-of-options"]);
-            let ask = ask.arg(tree).arg("--");
+            let ask = ask.arg(tree);
             let output = ask
                 .args(paths.iter().map(|path| os_path(path.as_bytes())))
                 .run()?;

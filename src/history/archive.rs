@@ -86,15 +86,18 @@ pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Resul
     workspace.state.save(&workspace.scratch())
 }
 
-/// Takes away the session that an accept of a turn has begun, while nothing was done in it.
+/// Makes room for a session that comes back: the one under way goes, if nothing was done in it, and else is archived.
 ///
 /// # Errors
 ///
 /// git failed.
-pub fn drop_successor(workspace: &Locked) -> Result<()> {
+pub fn drop_successor(workspace: &mut Locked) -> Result<()> {
     let Some(session) = Session::active(workspace)? else {
         return Ok(());
     };
+    if !session.turns.is_empty() || session.ops.is_some() {
+        return archive(workspace, &session);
+    }
     let deleted = session.refs.iter().map(|(leaf, oid)| {
         RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
     });

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::gitengine::{RefChange, check_version};
 
+use super::ops::Operation;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -108,7 +109,7 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
                 id: session.id,
                 last_used,
             });
-        } else if let Some(thinned) = keep.and_then(|keep| thin(&session, keep)) {
+        } else if let Some(thinned) = keep.and_then(|keep| thin(workspace, &session, keep)) {
             plan.thinned.push(thinned);
         }
     }
@@ -127,11 +128,14 @@ fn last_used(session: &Session) -> Option<i64> {
     )
 }
 
+/// Is it of a work tree that exists? Where nothing in it tells of which it is, it may be.
 fn is_alive(session: &Session, living: &BTreeSet<String>) -> bool {
     let turns = session.turns.values().chain(&session.current);
-    turns
-        .filter(|turn| turn.note.session == session.id)
-        .any(|turn| living.contains(&turn.note.worktree))
+    let own = turns.filter(|turn| turn.note.session == session.id);
+    let own = own.map(|turn| turn.note.worktree.clone());
+    let operation = session.ops.as_ref().and_then(Operation::read);
+    let names: Vec<String> = own.chain(operation.map(|o| o.worktree)).collect();
+    names.is_empty() || names.iter().any(|name| living.contains(name))
 }
 
 /// The names of the work trees that exist. Where it is not sure that one is gone, it exists.
@@ -158,14 +162,14 @@ fn deletions(session: &Session, wanted: impl Fn(Leaf) -> bool) -> Vec<RefChange>
 }
 
 /// The refs of the turns between the first and the last ones. The turns stay reachable from those.
-fn thin(session: &Session, keep: u32) -> Option<Thinned> {
+fn thin(workspace: &Workspace, session: &Session, keep: u32) -> Option<Thinned> {
     let keep = keep.max(2) as usize;
     if session.shelf != Shelf::Active || session.turns.len() <= keep {
         return None;
     }
     let numbers: Vec<u32> = session.turns.keys().copied().collect();
     let middle = &numbers[1..numbers.len() - (keep - 1)];
-    let on_the_line = line(session);
+    let on_the_line = line(workspace, session);
     let dropped: Vec<u32> = middle
         .iter()
         .copied()
@@ -182,13 +186,15 @@ fn thin(session: &Session, keep: u32) -> Option<Thinned> {
 }
 
 /// The turns before the last one on its line: only these stay reachable without a ref of their own.
-fn line(session: &Session) -> BTreeSet<u32> {
+fn line(workspace: &Workspace, session: &Session) -> BTreeSet<u32> {
     let mut line = BTreeSet::new();
-    let mut next = session.turns.values().next_back();
+    let mut next = session.turns.values().next_back().cloned();
     while let Some(turn) = next {
-        next = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
-        if let Some(before) = next {
+        next = session.before(workspace, &turn).ok();
+        if let Some(before) = next.as_ref().filter(|turn| turn.number().turn > 0) {
             line.insert(before.number().turn);
+        } else {
+            break;
         }
     }
     let current = session.current.as_ref().map(|turn| turn.number().turn);

@@ -75,6 +75,8 @@ pub struct Operation {
     pub side: Option<Oid>,
     /// For undo and redo: the turn or operation that is taken back, or done again.
     pub undoes: Option<Oid>,
+    /// For accept: does a session go on after it?
+    pub goes_on: bool,
     /// For accept: HEAD before.
     pub head_before: Option<Oid>,
     /// For accept: HEAD after.
@@ -102,6 +104,7 @@ impl Operation {
             worktree: from.note.worktree.clone(),
             side: None,
             undoes: None,
+            goes_on: false,
             head_before: None,
             head_after: None,
             branch: None,
@@ -122,6 +125,7 @@ impl Operation {
             worktree: trailers.get("Worktree")?.to_owned(),
             side: oid("Side"),
             undoes: oid("Undoes"),
+            goes_on: trailers.get("Goes-On").is_some(),
             head_before: oid("Head-Before"),
             head_after: oid("Head-After"),
             branch: trailers.get("Branch").map(str::to_owned),
@@ -139,6 +143,7 @@ impl Operation {
             .with("Worktree", &self.worktree)
             .with_some("Side", oid(&self.side))
             .with_some("Undoes", oid(&self.undoes))
+            .with_some("Goes-On", self.goes_on.then_some("yes"))
             .with_some("Head-Before", oid(&self.head_before))
             .with_some("Head-After", oid(&self.head_after))
             .with_some("Branch", self.branch.clone())

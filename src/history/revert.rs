@@ -111,6 +111,7 @@ fn make_plan(
     scan: &Scan,
     wish: &Wish,
 ) -> Result<(Plan, Sources, RawIds)> {
+    refuse_other_line(workspace, session, wish)?;
     let before = session.before(workspace, &wish.first)?;
     let raw_ids = bytes::read(workspace, before.note.side.as_ref())?;
     let without = match wish.paths.is_empty() {
@@ -138,6 +139,22 @@ fn make_plan(
     });
     let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
     Ok((plan, sources, raw_ids))
+}
+
+/// The first turn must lie on the way to the last: what a left arm did is not in the last.
+fn refuse_other_line(workspace: &Locked, session: &Session, wish: &Wish) -> Result<()> {
+    let mut turn = wish.last.clone();
+    while turn.number() > wish.first.number() {
+        turn = session.before(workspace, &turn)?;
+    }
+    if turn.commit == wish.first.commit {
+        return Ok(());
+    }
+    let (first, last) = (wish.first.number(), wish.last.number());
+    Err(
+        Error::refused(format!("turn {last} did not grow from turn {first}"))
+            .hint("the work tree went back in between: edio log --graph"),
+    )
 }
 
 /// The last turn's tree with just these paths as they were before the first.

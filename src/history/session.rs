@@ -183,6 +183,27 @@ impl Session {
         )))
     }
 
+    /// The same session with those turns, too, whose refs were dropped from the middle.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn with_unnamed(&self, workspace: &Workspace) -> Result<Self> {
+        let mut session = self.clone();
+        if self.turns.len() as u64 >= u64::from(self.last()) {
+            return Ok(session);
+        }
+        let tips: Vec<&Oid> = self.refs.iter().map(|(_, oid)| oid).collect();
+        for commit in workspace.git.history(&tips)? {
+            let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
+            let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+            if let Some(turn) = turn.filter(numbered) {
+                session.turns.entry(turn.number().turn).or_insert(turn);
+            }
+        }
+        Ok(session)
+    }
+
     /// The steps of a turn, the first one first; those on the way to a turn that is still to come where it is the next.
     ///
     /// # Errors
@@ -280,6 +301,9 @@ impl Session {
         match (first, self.turns.keys().next_back()) {
             (Some(first), Some(last)) if first == last => {
                 format!("there is turn {first} (and 0, the start): edio log")
+            }
+            (Some(first), Some(last)) if self.turns.len() as u64 <= u64::from(last - first) => {
+                format!("there are turns from {first} to {last}, not all of them: edio log")
             }
             (Some(first), Some(last)) => {
                 format!("there are turns {first} to {last} (and 0, the start): edio log")

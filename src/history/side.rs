@@ -173,6 +173,24 @@ pub fn index_entries(workspace: &Workspace, side: &Oid) -> Result<Vec<IndexEntry
     Ok(IndexEntry::read_all(&list)?)
 }
 
+/// The ignored files that a side commit has saved.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn ignored(workspace: &Workspace, side: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>> {
+    let Some(side) = side else {
+        return Ok(Vec::new());
+    };
+    let folder = [Part::Ignored.folder().as_bytes(), b"/"].concat();
+    let entries = workspace.git.tree_entries(side)?;
+    let below = |(path, entry): (RepoPath, Entry)| {
+        let path = RepoPath::new(path.as_bytes().strip_prefix(folder.as_slice())?)?;
+        Some((path, entry))
+    };
+    Ok(entries.into_iter().filter_map(below).collect())
+}
+
 /// Everything that a turn could not hold.
 ///
 /// # Errors

@@ -96,7 +96,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
     let closes = request.kind != Kind::Step
         && ground
             .as_ref()
-            .is_some_and(|ground| ground.standing.number.step > 0);
+            .is_some_and(|ground| ground.standing.is_open_step());
     let turn = if scan.tree == before && request.unchanged == Unchanged::Skip && !closes {
         None
     } else {
@@ -138,7 +138,8 @@ fn write_scan(
 ) -> Result<Turn> {
     let before = match request.kind {
         Kind::Step => &ground.tree,
-        _ => &ground.standing.base,
+        _ if ground.standing.is_open_step() => &ground.standing.base,
+        _ => &ground.tree,
     };
     let (differences, stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
@@ -416,7 +417,8 @@ fn next_number(standing: &Standing, kind: Kind) -> Number {
     Number {
         turn: standing.last + 1,
         step: match kind {
-            Kind::Step => standing.number.step + 1,
+            Kind::Step if standing.is_open_step() => standing.number.step + 1,
+            Kind::Step => 1,
             _ => 0,
         },
     }
@@ -461,7 +463,8 @@ fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
         number: turn.number(),
         side: turn.note.side.clone(),
         base: match is_step {
-            true => ground.standing.base.clone(),
+            true if ground.standing.is_open_step() => ground.standing.base.clone(),
+            true => ground.tree.clone(),
             false => turn.tree.clone(),
         },
         last: match is_step {
@@ -482,7 +485,7 @@ fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
 ///
 /// git failed.
 pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn>> {
-    let Some(ground) = ground(workspace)?.filter(|ground| ground.standing.number.step > 0) else {
+    let Some(ground) = ground(workspace)?.filter(|ground| ground.standing.is_open_step()) else {
         return Ok(None);
     };
     let commits = workspace

@@ -71,6 +71,13 @@ pub struct Cache {
     pub flagged: Vec<RepoPath>,
 }
 
+impl Standing {
+    /// Is it at a step on the way to a turn that is still to come?
+    pub fn is_open_step(&self) -> bool {
+        self.number.step > 0 && self.number.turn > self.last
+    }
+}
+
 impl State {
     /// Reads the memory in this folder. One that is missing or can't be read is empty.
     pub fn load(folder: &Path) -> Self {

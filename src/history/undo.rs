@@ -4,7 +4,7 @@
 //! operation itself: it takes the last of these off, and a redo goes back to where the undo was called.
 
 use crate::error::{Error, Result};
-use crate::gitengine::Oid;
+use crate::gitengine::{Entry, Oid, RepoPath};
 
 use super::accept;
 use super::archive;
@@ -17,7 +17,7 @@ use super::restore::{
 use super::scan::scan;
 use super::session::Session;
 use super::side;
-use super::snapshot::Moment;
+use super::snapshot::{self, Moment};
 use super::turn::{Kind, Turn};
 use super::workspace::{Locked, Workspace};
 
@@ -57,6 +57,8 @@ struct Event {
     before: Oid,
     /// For an accept or a close: all of it.
     archived: Option<Operation>,
+    /// What it had to save beside the turns: ignored files that it replaced.
+    side: Option<Oid>,
 }
 
 /// What has happened, as far as it still counts.
@@ -64,6 +66,8 @@ struct Event {
 struct Past {
     done: Vec<Event>,
     undone: Vec<Event>,
+    /// What the operation has saved that ends in the next turn.
+    side: Option<Oid>,
 }
 
 /// Takes the last turn or operation back, or the last undo.
@@ -73,6 +77,7 @@ struct Past {
 /// There is nothing to take back, or it can't be done: then nothing has changed.
 pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Result<Undone> {
     workspace.git = workspace.git.synced();
+    snapshot::close_steps(workspace, moment)?;
     let Some(session) = Session::active(workspace)? else {
         return match direction {
             Direction::Undo => undo_archive(workspace, moment),
@@ -86,8 +91,8 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
     };
     let Some(event) = event else {
         return match direction {
-            // An accept of a turn has begun the session that goes on: with nothing done in it, that accept is the last.
-            Direction::Undo if session.turns.is_empty() => undo_archive(workspace, moment),
+            // Everything in this session is taken back: before it came what put the one before it away.
+            Direction::Undo => undo_archive(workspace, moment),
             _ => Err(nothing(direction)),
         };
     };
@@ -122,8 +127,14 @@ fn go_to(
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
     };
-    let plan = plan_to(workspace, &scan, &session, &goal)?;
-    let sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
+    let mut plan = plan_to(workspace, &scan, &session, &goal)?;
+    let ignored = side::ignored(workspace, event.side.as_ref())?;
+    plan.bring_back(
+        &ignored,
+        &workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?,
+    );
+    let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
+    sources.take_raw(&ignored);
     let words = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
@@ -160,6 +171,10 @@ fn go_to(
     })
 }
 
+fn paths_of(entries: &[(RepoPath, Entry)]) -> Vec<RepoPath> {
+    entries.iter().map(|(path, _)| path.clone()).collect()
+}
+
 fn snapshot_of(workspace: &Workspace, session: &Session, commit: &Oid) -> Result<Turn> {
     if let Some(turn) = session.by_commit(commit) {
         return Ok(turn.clone());
@@ -171,6 +186,7 @@ fn snapshot_of(workspace: &Workspace, session: &Session, commit: &Oid) -> Result
 
 impl Past {
     fn of(workspace: &Workspace, session: &Session) -> Result<Self> {
+        let session = &session.with_unnamed(workspace)?;
         let operations = ops::all(workspace, session)?;
         let mut past = Past::default();
         let mut turns = session.turns.values().peekable();
@@ -195,6 +211,7 @@ impl Past {
             what: format!("turn {} ({})", turn.number(), turn.note.subject()),
             before: before.commit,
             archived: None,
+            side: self.side.take(),
         });
         self.undone.clear();
         Ok(())
@@ -206,10 +223,11 @@ impl Past {
             what: operation.text.clone(),
             before: operation.from.clone(),
             archived: None,
+            side: operation.side.clone(),
         };
         match operation.deed {
             // These end in a turn, which is what is taken back.
-            Deed::RestorePaths | Deed::Revert => {}
+            Deed::RestorePaths | Deed::Revert => self.side.clone_from(&operation.side),
             Deed::Restore => {
                 self.done.push(event);
                 self.undone.clear();

@@ -53,7 +53,26 @@ pub struct Workspace {
 /// A workspace, to work in: no other edio process does as long as this exists.
 pub struct Locked {
     workspace: Workspace,
-    _lock: Lock,
+    lock: Option<Lock>,
+}
+
+impl Locked {
+    /// Lets others work here meanwhile: the user's hooks may call edio, and an editor may be open for hours.
+    ///
+    /// What is remembered is read again after that. The session may stand elsewhere by then, or be gone.
+    ///
+    /// # Errors
+    ///
+    /// The work fails, or the workspace can't be locked again.
+    pub fn while_free<T>(&mut self, work: impl FnOnce(&Workspace) -> Result<T>) -> Result<T> {
+        let folder = self.scratch();
+        self.state.save(&folder)?;
+        self.lock = None;
+        let outcome = work(&self.workspace);
+        self.lock = Some(Lock::in_folder(&folder)?);
+        self.workspace.read_again(&folder)?;
+        outcome
+    }
 }
 
 impl Deref for Locked {
@@ -112,7 +131,7 @@ impl Workspace {
         }
         Ok(Locked {
             workspace,
-            _lock: lock,
+            lock: Some(lock),
         })
     }
 

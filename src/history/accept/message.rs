@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Oid, PrivateIndex};
 
 use super::super::turn::Turn;
-use super::super::workspace::Locked;
+use super::super::workspace::Workspace;
 
 /// Are the hooks asked that can say no?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +31,12 @@ pub enum Message<'a> {
     Edited(Editor<'a>),
 }
 
-/// The user's hooks, and where the commit's message is passed to them.
+/// The user's hooks, with what is passed to them: an index of just what is committed, and the message in a file.
 pub struct Hooks {
     folder: PathBuf,
     verify: Verify,
-    file: PathBuf,
+    files: TempDir,
+    index: PrivateIndex,
 }
 
 impl Hooks {
@@ -41,12 +44,18 @@ impl Hooks {
     ///
     /// # Errors
     ///
-    /// git failed.
-    pub fn of(workspace: &Locked, verify: Verify) -> Result<Self> {
+    /// git failed, or the git directory can't be written.
+    pub fn of(workspace: &Workspace, verify: Verify) -> Result<Self> {
+        // Two accepts may be at their hooks at the same time.
+        let files = tempfile::Builder::new()
+            .prefix("stage-accept-")
+            .tempdir_in(workspace.scratch())
+            .or_cannot(|| format!("can't write in {}", workspace.scratch().display()))?;
         Ok(Self {
             folder: workspace.git.hooks_folder()?,
             verify,
-            file: workspace.scratch().join("COMMIT_EDITMSG"),
+            index: PrivateIndex::at(&workspace.git, files.path().join("index")),
+            files,
         })
     }
 
@@ -54,100 +63,91 @@ impl Hooks {
         self.folder.join(name).exists()
     }
 
-    /// Runs `pre-commit` over an index that holds just what is to be committed, and may change it.
-    ///
-    /// # Errors
-    ///
-    /// The hook said no.
-    pub fn pre_commit(&self, workspace: &Locked, tree: &Oid) -> Result<Oid> {
-        if self.verify == Verify::No || !self.has("pre-commit") {
-            return Ok(tree.clone());
-        }
-        let index = PrivateIndex::at(&workspace.git, workspace.scratch().join("index.commit"));
-        index.read_tree(tree)?;
-        index.refresh()?;
-        let ran = self.run(workspace, "pre-commit", &index, &[]);
-        let tree = ran.and_then(|()| Ok(index.write_tree()?));
-        index.remove()?;
-        tree
+    fn asks(&self, name: &str) -> bool {
+        self.verify == Verify::Yes && self.has(name)
     }
 
-    /// The message, after the user's hooks and, where it is written now, the person.
+    /// Runs `pre-commit`, which may change what is committed, and has the message made. Returns the tree and the message.
     ///
     /// # Errors
     ///
     /// A hook said no, or the message is empty.
-    pub fn message(
+    pub fn ask(
         &self,
-        workspace: &Locked,
+        workspace: &Workspace,
+        tree: &Oid,
         message: Message<'_>,
         turns: &[Turn],
-    ) -> Result<String> {
-        let hooked = self.has("prepare-commit-msg") || self.asks("commit-msg");
+    ) -> Result<(Oid, String)> {
+        let message_hooks = self.has("prepare-commit-msg") || self.asks("commit-msg");
+        if message_hooks || self.asks("pre-commit") {
+            self.index.read_tree(tree)?;
+            self.index.refresh()?;
+        }
+        let mut tree = tree.clone();
+        if self.asks("pre-commit") {
+            self.run(workspace, "pre-commit", &[])?;
+            tree = self.index.write_tree()?;
+        }
         let (text, source, editor) = match message {
-            Message::Given(text) if !hooked => return Ok(text),
+            Message::Given(text) if !message_hooks => return Ok((tree, text)),
             // A hook that appends a line must find the last one ended.
-            Message::Given(text) => (
-                format!("{}\n", text.trim_end_matches('\n')),
-                "message",
-                None,
-            ),
+            Message::Given(text) => (with_end(&text), "message", None),
             Message::Edited(editor) => (draft(workspace, turns)?, "template", Some(editor)),
         };
+        let message = self.edited(workspace, &text, source, editor)?;
+        Ok((tree, message))
+    }
+
+    fn edited(
+        &self,
+        workspace: &Workspace,
+        text: &str,
+        source: &str,
+        editor: Option<Editor<'_>>,
+    ) -> Result<String> {
+        let file = self.files.path().join("COMMIT_EDITMSG");
         let write = |text: &str| {
-            fs::write(&self.file, text).or_cannot(|| format!("can't write {}", self.file.display()))
+            fs::write(&file, text).or_cannot(|| format!("can't write {}", file.display()))
         };
-        write(&text)?;
-        let index = PrivateIndex::at(&workspace.git, workspace.git.users_index());
-        let file = self.file.to_string_lossy().into_owned();
+        let read = || {
+            fs::read_to_string(&file)
+                .or_cannot(|| format!("can't read the message in {}", file.display()))
+        };
+        write(text)?;
+        let name = file.to_string_lossy().into_owned();
         if self.has("prepare-commit-msg") {
-            self.run(workspace, "prepare-commit-msg", &index, &[&file, source])?;
+            self.run(workspace, "prepare-commit-msg", &[&name, source])?;
         }
-        let edited = editor.is_some();
+        let by_hand = editor.is_some();
         if let Some(editor) = editor {
-            editor(&self.file)?;
-            write(&cleaned(workspace, &self.read()?)?)?;
+            editor(&file)?;
+            write(&cleaned(workspace, &read()?)?)?;
         }
         if self.asks("commit-msg") {
-            self.run(workspace, "commit-msg", &index, &[&file])?;
+            self.run(workspace, "commit-msg", &[&name])?;
         }
-        let text = self.read()?;
-        // Nothing is left of the file but the commit.
-        let _ = fs::remove_file(&self.file);
-        match text.trim().is_empty() {
-            false => Ok(text),
-            true if edited => Err(Error::cannot("the message is empty: nothing was committed")),
-            true => Err(Error::cannot(
+        let text = read()?;
+        match (text.trim().is_empty(), by_hand) {
+            (false, _) => Ok(text),
+            (true, true) => Err(Error::cannot("the message is empty: nothing was committed")),
+            (true, false) => Err(Error::cannot(
                 "the hooks left no message: nothing was committed",
             )),
         }
     }
 
-    fn asks(&self, name: &str) -> bool {
-        self.verify == Verify::Yes && self.has(name)
-    }
-
-    fn read(&self) -> Result<String> {
-        fs::read_to_string(&self.file)
-            .or_cannot(|| format!("can't read the message in {}", self.file.display()))
-    }
-
     /// Tells `post-commit`. The commit is made: what the hook says of it changes nothing.
-    pub fn post_commit(&self, workspace: &Locked) {
+    pub fn post_commit(&self, workspace: &Workspace) {
         if self.has("post-commit") {
-            let index = PrivateIndex::at(&workspace.git, workspace.git.users_index());
-            let _ = self.run(workspace, "post-commit", &index, &[]);
+            let _ = workspace
+                .git
+                .run_hook("post-commit", &workspace.git.users_index(), &[]);
         }
     }
 
-    fn run(
-        &self,
-        workspace: &Locked,
-        name: &str,
-        index: &PrivateIndex,
-        words: &[&str],
-    ) -> Result<()> {
-        let status = workspace.git.run_hook(name, &index.file, words)?;
+    fn run(&self, workspace: &Workspace, name: &str, words: &[&str]) -> Result<()> {
+        let status = workspace.git.run_hook(name, &self.index.file, words)?;
         if status.success() {
             return Ok(());
         }
@@ -158,8 +158,12 @@ impl Hooks {
     }
 }
 
+fn with_end(text: &str) -> String {
+    format!("{}\n", text.trim_end_matches('\n'))
+}
+
 /// What the person finds in the editor: the template, then what the turns said.
-fn draft(workspace: &Locked, turns: &[Turn]) -> Result<String> {
+fn draft(workspace: &Workspace, turns: &[Turn]) -> Result<String> {
     let mut draft = match workspace.settings.get("commit.template") {
         Some(_) => workspace.git.commit_template()?,
         None => String::new(),
@@ -172,30 +176,32 @@ fn draft(workspace: &Locked, turns: &[Turn]) -> Result<String> {
             }
         }
     }
-    let note = "The message of the commit that the session becomes.\n\
-                Lines like these are left out; an empty message stops it.\n";
-    draft.push_str("\n\n");
-    draft.push_str(&workspace.git.as_comment(note)?);
+    // Where comments stay in the message, there are none.
+    if matches!(cleanup(workspace), b"default" | b"strip") {
+        let note = "The message of the commit that the session becomes.\n\
+                    Lines like these are left out; an empty message stops it.\n";
+        draft.push_str("\n\n");
+        draft.push_str(&workspace.git.as_comment(note)?);
+    }
     Ok(draft)
 }
 
-/// The message as `commit.cleanup` wants what was edited.
-fn cleaned(workspace: &Locked, text: &str) -> Result<String> {
-    let mode = workspace
+fn cleanup(workspace: &Workspace) -> &[u8] {
+    workspace
         .settings
         .get("commit.cleanup")
-        .unwrap_or(b"default");
-    Ok(match mode {
+        .unwrap_or(b"default")
+}
+
+/// The message as `commit.cleanup` wants what was edited.
+fn cleaned(workspace: &Workspace, text: &str) -> Result<String> {
+    Ok(match cleanup(workspace) {
         b"verbatim" => text.to_owned(),
         b"whitespace" => workspace.git.strip_space(text, &[])?,
         b"scissors" => {
-            let kept = text
-                .split_once("------------------------ >8 ")
-                .map(|(kept, _)| kept);
-            let kept = kept
-                .and_then(|kept| kept.rsplit_once('\n'))
-                .map(|(kept, _)| kept);
-            workspace.git.strip_space(kept.unwrap_or(text), &[])?
+            let is_cut = |line: &&str| line.contains("------------------------ >8 ");
+            let kept: Vec<&str> = text.lines().take_while(|line| !is_cut(line)).collect();
+            workspace.git.strip_space(&kept.join("\n"), &[])?
         }
         _ => workspace.git.strip_space(text, &["--strip-comments"])?,
     })

@@ -29,6 +29,7 @@ use super::restore::own_session;
 use super::scan::{Scan, scan};
 use super::session::{Session, no_session};
 use super::side;
+use super::skipped::Skipped;
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Number, Turn, Work};
 use super::workspace::Locked;
@@ -153,33 +154,29 @@ pub fn prepare(
     if wish.branch == Onto::Sessions {
         refuse_other_branch(before.current()?, &head)?;
     }
-    let now = scan.tree.clone();
+    let (now, skipped) = (scan.tree.clone(), scan.skipped.clone());
     let (session, turn) = match unsaved {
         Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
-        Unsaved::Look => {
-            let mut session = before;
-            if let Some(current) = &mut session.current {
-                current.note.skipped = scan.skipped;
-                current.tree = scan.tree;
-            }
-            (session, None)
-        }
+        Unsaved::Look => (before, None),
     };
-    let last = match &wish.turn {
-        Some(turn) => turn.clone(),
-        None => session.current()?.clone(),
+    let last = match (&wish.turn, unsaved) {
+        (Some(turn), _) => turn.clone(),
+        (None, Unsaved::Take) => session.current()?.clone(),
+        (None, Unsaved::Look) => as_it_would_be(session.current()?, &now, skipped),
     };
     let baseline = session.find_baseline(workspace)?;
     let head_tree = snapshot::head_tree(workspace, &head)?;
     let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
     if content.tree == head_tree {
-        return Err(nothing_left(workspace, &session, &last, &baseline, unsaved));
+        return Err(nothing_left(
+            workspace, &session, &last, &baseline, unsaved, moment,
+        ));
     }
     let (changes, stat) = workspace
         .git
         .differences_counted(&head_tree, &content.tree, &[])?;
     Ok(Prepared {
-        turns: turns_up_to(&session, &last),
+        turns: turns_up_to(workspace, &session, &last),
         continues: wish.turn.is_some(),
         head,
         changes,
@@ -195,19 +192,22 @@ pub fn prepare(
     })
 }
 
+/// The current turn, were the work tree taken as one now.
+fn as_it_would_be(current: &Turn, tree: &Oid, skipped: Vec<Skipped>) -> Turn {
+    let mut turn = current.clone();
+    turn.tree = tree.clone();
+    turn.note.skipped_count = skipped.len();
+    turn.note.skipped = skipped;
+    turn
+}
+
 /// The turns on the line that ends with this one.
-fn turns_up_to(session: &Session, last: &Turn) -> Vec<Turn> {
+fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut next = session.by_commit(&last.commit).cloned();
-    while let Some(turn) = next {
-        next = turn
-            .parent
-            .as_ref()
-            .and_then(|oid| session.turns.values().find(|t| &t.commit == oid))
-            .cloned();
-        if turn.number().turn > 0 {
-            turns.push(turn);
-        }
+    while let Some(turn) = next.filter(|turn| turn.number().turn > 0) {
+        next = session.before(workspace, &turn).ok();
+        turns.push(turn);
     }
     turns.reverse();
     turns
@@ -243,10 +243,16 @@ pub fn accept(
     verify: Verify,
     moment: Moment,
 ) -> Result<Accepted> {
-    let left = uncommitted(workspace, &prepared)?;
     let hooks = Hooks::of(workspace, verify)?;
-    prepared.tree = hooks.pre_commit(workspace, &prepared.tree)?;
-    let message = hooks.message(workspace, message, &prepared.turns)?;
+    let (tree, message) = workspace
+        .while_free(|workspace| hooks.ask(workspace, &prepared.tree, message, &prepared.turns))?;
+    let left = left_by_hooks(
+        uncommitted(workspace, &prepared)?,
+        workspace,
+        &prepared,
+        &tree,
+    )?;
+    prepared.tree = tree;
     let (changes, stat) =
         workspace
             .git
@@ -256,9 +262,10 @@ pub fn accept(
     }
     let commit = write_commit(workspace, &prepared.tree, &prepared.head, &message)?;
     let text = format!("accept {}", subject(&message));
-    let mut session = prepared.session.clone();
+    let mut session = still_there(workspace, &prepared.session)?;
     let current = session.current()?.clone();
     let operation = Operation {
+        goes_on: prepared.continues,
         to: prepared.last.commit.clone(),
         head_before: prepared.head.commit.clone(),
         head_after: Some(commit.clone()),
@@ -271,12 +278,15 @@ pub fn accept(
             &current,
         )
     };
-    land(workspace, &mut session, operation, &changes, moment)?;
+    land(workspace, &mut session, operation.clone(), &changes, moment)?;
     let next = match prepared.continues {
-        true => Some(go_on(workspace, &prepared, &commit, moment)?),
+        true => Some(go_on(workspace, &operation, moment)?),
         false => None,
     };
-    hooks.post_commit(workspace);
+    workspace.while_free(|workspace| {
+        hooks.post_commit(workspace);
+        Ok(())
+    })?;
     Ok(Accepted {
         uncommitted: left,
         commit,
@@ -291,18 +301,47 @@ pub fn accept(
     })
 }
 
-/// Begins the session that goes on after an accepted turn: its turn 0 is that turn's work tree.
-fn go_on(
-    workspace: &mut Locked,
+/// The session, as it stands after the hooks: it may have got turns meanwhile, but must not be another.
+fn still_there(workspace: &Locked, before: &Session) -> Result<Session> {
+    let now = Session::active(workspace)?;
+    now.filter(|now| now.id == before.id).ok_or_else(|| {
+        Error::cannot("the session was accepted or closed by somebody else meanwhile")
+            .hint("see what there is: edio sessions")
+    })
+}
+
+/// What stays uncommitted after the hooks took something in, or left something out.
+fn left_by_hooks(
+    left: Vec<(RepoPath, Uncommitted)>,
+    workspace: &Locked,
     prepared: &Prepared,
-    commit: &Oid,
-    moment: Moment,
-) -> Result<SessionId> {
+    tree: &Oid,
+) -> Result<Vec<(RepoPath, Uncommitted)>> {
+    if tree == &prepared.tree {
+        return Ok(left);
+    }
+    let git = &workspace.git;
+    let changed = git.differences(&prepared.tree, tree)?;
+    let now: BTreeSet<RepoPath> = git
+        .differences(tree, &prepared.now)?
+        .into_iter()
+        .filter(|difference| difference.new.is_some())
+        .map(|difference| difference.path)
+        .collect();
+    let touched: BTreeSet<&RepoPath> = changed.iter().map(|d| &d.path).collect();
+    let untouched = left.into_iter().filter(|(path, _)| !touched.contains(path));
+    let left_out = touched.iter().filter(|path| now.contains(**path));
+    let left_out = left_out.map(|path| ((*path).clone(), Uncommitted::Otherwise));
+    Ok(untouched.chain(left_out).collect())
+}
+
+/// Begins the session that goes on after an accepted turn: its turn 0 is that turn's work tree.
+fn go_on(workspace: &mut Locked, operation: &Operation, moment: Moment) -> Result<SessionId> {
     let head = Head {
-        commit: Some(commit.clone()),
-        branch: prepared.head.branch.clone(),
+        commit: operation.head_after.clone(),
+        branch: operation.branch.clone(),
     };
-    let standing = snapshot::begin_at(workspace, &prepared.last.tree, &head, moment)?;
+    let standing = snapshot::begin_at(workspace, &operation.tree, &head, moment)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(standing.id)
 }
@@ -385,6 +424,8 @@ pub fn land_again(
         head_before: operation.head_before.clone(),
         head_after: operation.head_after.clone(),
         branch: operation.branch.clone(),
+        goes_on: operation.goes_on,
+        to: operation.to.clone(),
         ..Operation::on_work_tree(
             Deed::Accept,
             operation.text.clone(),
@@ -393,7 +434,11 @@ pub fn land_again(
             &current,
         )
     };
-    land(workspace, &mut session, again, &changes, moment)
+    land(workspace, &mut session, again.clone(), &changes, moment)?;
+    if again.goes_on {
+        go_on(workspace, &again, moment)?;
+    }
+    Ok(())
 }
 
 /// What the commit of an accept changes.
@@ -429,8 +474,11 @@ pub fn take_back(
     lock.prepare_back(workspace, operation, &changes)?;
     archive::drop_successor(workspace)?;
     let mut session = archive::unarchive(workspace, session)?;
+    // What was staged since is saved, too.
+    let side = index::save_staged(workspace, &mut session, &changes, moment)?;
     let current = session.current()?.clone();
     let undo = Operation {
+        side,
         undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
         ..Operation::on_work_tree(
             Deed::Undo,
@@ -444,7 +492,11 @@ pub fn take_back(
     snapshot::stand(workspace, &session)?;
     workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, &mut session, &undo, moment.seconds)?;
-    move_branch(workspace, operation, Way::Back)?;
+    if let Err(error) = move_branch(workspace, operation, Way::Back) {
+        ops::take_off_last(workspace, &mut session)?;
+        archive::archive(workspace, &session)?;
+        return Err(error);
+    }
     lock.finish()?;
     workspace.state.unfinished = false;
     workspace.state.save(&workspace.scratch())
@@ -499,6 +551,12 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
     }
     let name = operation.branch.as_deref().unwrap_or("HEAD");
     let name = name.trim_start_matches("refs/heads/");
+    if branch != operation.branch {
+        return Err(
+            Error::refused(format!("the accept went to {name}, and HEAD is elsewhere"))
+                .hint(format!("go back there first: git switch {name}")),
+        );
+    }
     let short = operation.head_after.as_ref().map_or("", Oid::short);
     Err(Error::refused(format!(
         "{name} does not end with the accepted commit {short} any more"
@@ -560,6 +618,7 @@ fn nothing_left(
     current: &Turn,
     baseline: &Turn,
     unsaved: Unsaved,
+    moment: Moment,
 ) -> Error {
     if current.tree == baseline.tree {
         return Error::cannot("there is nothing to accept").because(Error::cannot(
@@ -569,7 +628,7 @@ fn nothing_left(
     if unsaved == Unsaved::Look {
         return Error::cannot("HEAD already holds all of it: no commit would be made");
     }
-    match archive::archive(workspace, session) {
+    match archive::close(workspace, session.clone(), moment) {
         Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
             .hint("the session is archived: edio log --all"),
         Err(error) => error,

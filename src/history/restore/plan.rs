@@ -205,6 +205,16 @@ impl Plan {
         }
     }
 
+    /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
+    pub fn bring_back(&mut self, ignored: &[(RepoPath, Entry)], now: &[(RepoPath, Entry)]) {
+        for (path, new) in ignored {
+            let old = now.iter().find(|(other, _)| other == path);
+            let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
+            self.actions
+                .insert(path.clone(), Action::Write { new, old });
+        }
+    }
+
     /// The paths that are written.
     pub fn written(&self) -> impl Iterator<Item = &RepoPath> {
         let written = |action: &Action| matches!(action, Action::Write { .. });

@@ -79,6 +79,14 @@ impl Sources {
         })
     }
 
+    /// Takes these as they are, through no filter.
+    pub fn take_raw(&mut self, entries: &[(RepoPath, Entry)]) {
+        for (path, entry) in entries {
+            self.staged.remove(path);
+            self.raw.insert(path.clone(), entry.oid.clone());
+        }
+    }
+
     /// The blob that a path's bytes come from, unless they are staged.
     pub fn blob<'a>(&'a self, path: &RepoPath, new: &'a Entry) -> Option<&'a Oid> {
         if self.staged.contains(path) {
