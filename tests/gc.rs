@@ -438,6 +438,7 @@ fn arms_and_the_current_turn_keep_their_names() {
         assert_eq!(repo.read("a"), format!("turn {number}\n"));
     }
     // It changes nothing more.
+    repo.edio(["restore", "5"]).ok();
     let refs = repo.edio_refs();
     repo.edio(["gc"]).ok();
     assert_eq!(repo.edio_refs(), refs);

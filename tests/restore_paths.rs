@@ -480,11 +480,11 @@ fn dry_run_names_every_kind_of_action_and_why_a_path_is_kept() {
     snapshot(&repo);
     let ran = repo.edio(["restore", "1", "--dry-run"]);
     insta::assert_snapshot!(ran.ok().stdout, @"
-    write   .gitignore
-    mode    bit
+    write   .gitignore (it differs)
+    mode    bit (its executable bit differs)
     keep    my.key (the turn's ignore rules protect it)
-    remove  removed
-    write   written
+    remove  removed (it appeared since)
+    write   written (it differs)
     ");
     let ran = repo.edio(["restore", "2", "--dry-run"]);
     assert!(ran.ok().stderr.contains("nothing would change"), "{ran}");

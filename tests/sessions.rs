@@ -173,16 +173,15 @@ fn p6_one_of_another_living_work_tree_is_left_to_it() {
 }
 
 #[test]
-fn one_of_a_work_tree_that_is_gone_can_be_put_away_and_that_is_what_undo_takes_back() {
+fn one_of_a_work_tree_that_is_gone_can_be_put_away() {
     let (repo, id) = with_a_linked_work_tree();
     repo.git(["worktree", "remove", "--force", "../linked"]);
     let ran = repo.edio_later(2, ["sessions", "--close", &id]);
-    assert!(ran.ok().stderr.contains("edio undo"), "{ran}");
+    // Undo is about the session under way here.
+    assert!(!ran.ok().stderr.contains("edio undo"), "{ran}");
     assert_eq!(repo.sessions("archive"), [id.as_str()]);
     assert_eq!(repo.turns(), 1, "the one under way here goes on");
-    repo.edio_later(3, ["undo"]).ok();
     assert_eq!(repo.read("a"), "main\n");
-    assert_eq!(repo.sessions("archive"), [""; 0]);
 }
 
 #[test]

@@ -469,18 +469,6 @@ fn an_accept_is_taken_back_branch_index_and_session() {
 }
 
 #[test]
-fn an_index_with_intended_paths_is_as_before_the_accept() {
-    let repo = Repo::with(&[("a", "base\n")]);
-    repo.write("new", "session\n");
-    repo.git(["add", "-N", "new"]);
-    repo.edio(["snapshot"]).ok();
-    let before = index(&repo);
-    repo.edio(["accept", "feat"]).ok();
-    repo.edio(["undo"]).ok();
-    assert_eq!(index(&repo), before);
-}
-
-#[test]
 fn an_index_with_unmerged_paths_is_as_before_the_accept() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("a", "stashed\n");

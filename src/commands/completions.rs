@@ -10,6 +10,7 @@ use super::{Context, Printed};
 use crate::env;
 use crate::error::Result;
 use crate::history::git::Group;
+use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::workspace::{Place, Workspace};
 use crate::term::text;
@@ -41,9 +42,10 @@ pub fn run(context: &mut Context, args: &Args, mut tree: Command) -> Result<u8> 
 pub fn turns(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let session = workspace().and_then(|workspace| Session::active(&workspace).ok()?);
-    let turns = session
-        .iter()
-        .flat_map(|session| session.turns.values().rev());
+    let Some(session) = session else {
+        return Vec::new();
+    };
+    let turns = session.turns.values().rev();
     let numbered = turns.map(|turn| (turn.number().to_string(), turn.note.subject().to_owned()));
     let named = [("@", "the current turn"), ("last", "the last turn")]
         .map(|(name, help)| (name.to_owned(), help.to_owned()));
@@ -60,12 +62,19 @@ pub fn turns(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The sessions whose ids begin like this.
 pub fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    ids(typed, |_| true)
+}
+
+/// The sessions under way whose ids begin like this.
+pub fn active_sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    ids(typed, |session| session.shelf == Shelf::Active)
+}
+
+fn ids(typed: &OsStr, wanted: fn(&Session) -> bool) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let sessions = workspace().and_then(|workspace| Session::all(&workspace).ok());
-    let ids = sessions
-        .into_iter()
-        .flatten()
-        .map(|session| session.id.to_string());
+    let sessions = sessions.into_iter().flatten().filter(wanted);
+    let ids = sessions.map(|session| session.id.to_string());
     ids.filter(|id| id.starts_with(typed.as_ref()))
         .map(CompletionCandidate::new)
         .collect()

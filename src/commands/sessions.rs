@@ -25,7 +25,7 @@ pub struct Args {
         long,
         value_name = "ID",
         num_args = 0..=1,
-        add = ArgValueCompleter::new(super::completions::sessions)
+        add = ArgValueCompleter::new(super::completions::active_sessions)
     )]
     #[expect(clippy::option_option, reason = "the flag may stand without its value")]
     close: Option<Option<SessionId>>,

@@ -4,7 +4,7 @@
 //! reached from these.
 
 use crate::error::Result;
-use crate::gitengine::RefChange;
+use crate::gitengine::{Oid, RefChange};
 
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
@@ -51,6 +51,34 @@ pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
     workspace.state.cache = None;
     workspace.pointed = None;
     workspace.state.save(&workspace.scratch())
+}
+
+/// Puts a session away again that was taken out in vain: its refs are as they were.
+///
+/// # Errors
+///
+/// git failed.
+pub fn archive_as_before(
+    workspace: &mut Locked,
+    session: &Session,
+    before: &[(Leaf, Oid)],
+) -> Result<()> {
+    archive(workspace, session)?;
+    let folder = refnames::folder(Shelf::Archive, &session.id);
+    let now = workspace.git.ref_names(&[&folder])?;
+    let leaf = |name: &str| refnames::parse(name).map(|(_, _, leaf)| leaf);
+    let changes: Vec<RefChange> = now
+        .into_iter()
+        .filter_map(|(name, oid)| {
+            let was = before.iter().find(|(other, _)| leaf(&name) == Some(*other));
+            match was {
+                Some((_, was)) if was == &oid => None,
+                Some((_, was)) => Some(RefChange::set(name, Some(&oid), was)),
+                None => Some(RefChange::delete(name, &oid)),
+            }
+        })
+        .collect();
+    Ok(refs::change(workspace, &changes)?)
 }
 
 /// Puts a session away without a commit: for who commits by hand.

@@ -473,6 +473,7 @@ pub fn take_back(
     let lock = IndexLock::take(workspace)?;
     lock.prepare_back(workspace, operation, &changes)?;
     archive::drop_successor(workspace)?;
+    let archived = session.refs.clone();
     let mut session = archive::unarchive(workspace, session)?;
     // What was staged since is saved, too.
     let side = index::save_staged(workspace, &mut session, &changes, moment)?;
@@ -494,7 +495,7 @@ pub fn take_back(
     ops::record(workspace, &mut session, &undo, moment.seconds)?;
     if let Err(error) = move_branch(workspace, operation, Way::Back) {
         ops::take_off_last(workspace, &mut session)?;
-        archive::archive(workspace, &session)?;
+        archive::archive_as_before(workspace, &session, &archived)?;
         return Err(error);
     }
     lock.finish()?;
@@ -552,10 +553,13 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
     let name = operation.branch.as_deref().unwrap_or("HEAD");
     let name = name.trim_start_matches("refs/heads/");
     if branch != operation.branch {
-        return Err(
-            Error::refused(format!("the accept went to {name}, and HEAD is elsewhere"))
-                .hint(format!("go back there first: git switch {name}")),
-        );
+        return Err(Error::refused(format!(
+            "the accept went to {name}, and HEAD is on {}",
+            branch
+                .as_deref()
+                .map_or("none", |other| other.trim_start_matches("refs/heads/"))
+        ))
+        .hint(format!("go back there first: git switch {name}")));
     }
     let short = operation.head_after.as_ref().map_or("", Oid::short);
     Err(Error::refused(format!(

@@ -228,11 +228,11 @@ impl Passed {
 }
 
 fn name_unreadable(status: &Status, passed: &mut Passed) {
-    for folder in &status.unreadable {
-        passed
-            .skipped
-            .push(Skipped::new(folder.clone(), Why::Unreadable));
-    }
+    let folders = status.unreadable.iter();
+    let folders = folders.map(|folder| Skipped::new(folder.clone(), Why::Unreadable));
+    let names = status.unholdable.iter();
+    let names = names.map(|name| Skipped::new(RepoPath::of_unholdable(name), Why::Rejected));
+    passed.skipped.extend(folders.chain(names));
 }
 
 /// The paths that can be reached without going through a link, a file or another repository.
