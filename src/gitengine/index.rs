@@ -17,6 +17,9 @@ use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid, one_oid};
 use super::paths::RepoPath;
 
+/// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
+pub const NO_CHECKSUM: &str = "index.skipHash=true";
+
 /// Which file it is, and whether it is still as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
@@ -284,6 +287,7 @@ impl PrivateIndex {
             "--replace",
             "--stdin",
         ]);
+        let ask = ask.setting(NO_CHECKSUM);
         let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
         let stderr = ask.start()?.succeed_with_stderr()?;
         let ignored = stderr
@@ -401,6 +405,7 @@ impl PrivateIndex {
     /// It has entries in conflict, or git failed.
     pub fn write_tree(&self) -> Result<Oid> {
         let ask = self.git.ask("write-tree").index(&self.file);
+        let ask = ask.setting(NO_CHECKSUM);
         one_oid("git write-tree", &ask.run()?)
     }
 

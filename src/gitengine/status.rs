@@ -6,6 +6,7 @@ use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Mode, Oid};
+use super::index::NO_CHECKSUM;
 use super::paths::RepoPath;
 
 /// What differs between an index and the work tree.
@@ -52,6 +53,7 @@ pub fn question(git: &Git, settings: &Settings) -> Ask {
     let ask = git
         .ask("status")
         .setting("core.untrackedCache=true")
+        .setting(NO_CHECKSUM)
         .setting("status.showUntrackedFiles=all")
         .setting("status.showStash=false")
         .setting("advice.sparseIndexExpanded=false")
