@@ -5,8 +5,8 @@ use bstr::ByteSlice;
 use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
-use super::objects::{Mode, Oid};
 use super::index::NO_CHECKSUM;
+use super::objects::{Mode, Oid};
 use super::paths::RepoPath;
 
 /// What differs between an index and the work tree.

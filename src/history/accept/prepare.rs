@@ -1,0 +1,276 @@
+//! What would be committed, and whether anything speaks against it. Nothing is committed here.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat};
+
+use super::super::archive;
+use super::super::restore::own_session;
+use super::super::scan::{Scan, scan};
+use super::super::session::{Session, no_session};
+use super::super::side;
+use super::super::skipped::Skipped;
+use super::super::snapshot::{self, Moment, Request, Unchanged};
+use super::super::turn::{Kind, Turn, Work};
+use super::super::workspace::Locked;
+use super::content::{Content, Extent};
+use super::refuse_open_operation;
+
+/// What is wanted.
+pub struct Wish {
+    /// The last turn that goes in; `None` for the work tree as it is.
+    pub turn: Option<Turn>,
+    /// How much goes in.
+    pub extent: Extent,
+    /// On which branch.
+    pub branch: Onto,
+}
+
+/// The branch that the commit may go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onto {
+    /// The one that the session worked on.
+    Sessions,
+    /// The one that HEAD is on, whichever that is.
+    Any,
+}
+
+/// An accept that nothing speaks against, with nothing committed yet.
+pub struct Prepared {
+    /// Where HEAD stands.
+    pub head: Head,
+    /// What the commit changes.
+    pub changes: Vec<Difference>,
+    /// How much that is.
+    pub stat: Stat,
+    /// Paths whose uncommitted state from before goes in with the session's changes on top of it.
+    pub whole: Vec<RepoPath>,
+    /// The turns that go in, by number.
+    pub turns: Vec<Turn>,
+    /// The turn that was taken first, where the work tree had changed since the last one.
+    pub turn: Option<Turn>,
+    pub(super) session: Session,
+    pub(super) baseline: Turn,
+    pub(super) head_tree: Oid,
+    pub(super) tree: Oid,
+    /// The turn that the commit ends with, and the work tree as it is.
+    pub(super) last: Turn,
+    pub(super) now: Oid,
+    pub(super) continues: bool,
+}
+
+/// Why a path stays uncommitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncommitted {
+    /// It was so before the session began.
+    Before,
+    /// It was changed after the accepted turn.
+    Later,
+    /// It could not be held.
+    NotHeld,
+    /// The commit has it otherwise: merged with other commits.
+    Otherwise,
+}
+
+impl fmt::Display for Uncommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Uncommitted::Before => "it was so before the session began",
+            Uncommitted::Later => "it was changed after that turn",
+            Uncommitted::NotHeld => "it could not be held",
+            Uncommitted::Otherwise => "the commit has it otherwise",
+        })
+    }
+}
+
+/// Is the work tree recorded as a turn first, if it has changed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsaved {
+    /// Yes.
+    Take,
+    /// No: this is only a look at what would be done.
+    Look,
+}
+
+/// Works out what would be committed, and sees that nothing speaks against it.
+///
+/// # Errors
+///
+/// Refused, with everything as before: another branch, an operation of git's open, a conflict with commits made since
+/// the session began, nothing to commit.
+pub fn prepare(
+    workspace: &mut Locked,
+    wish: &Wish,
+    unsaved: Unsaved,
+    moment: Moment,
+) -> Result<Prepared> {
+    workspace.git = workspace.git.synced();
+    refuse_open_operation(workspace)?;
+    let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
+    let scan = scan(workspace)?;
+    let head = scan.head.clone();
+    if wish.branch == Onto::Sessions {
+        refuse_other_branch(before.current()?, &head)?;
+    }
+    let (now, skipped) = (scan.tree.clone(), scan.skipped.clone());
+    let (session, turn) = match unsaved {
+        Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
+        Unsaved::Look => (before, None),
+    };
+    let last = match (&wish.turn, unsaved) {
+        (Some(turn), _) => turn.clone(),
+        (None, Unsaved::Take) => session.current()?.clone(),
+        (None, Unsaved::Look) => as_it_would_be(session.current()?, &now, skipped),
+    };
+    let baseline = session.find_baseline(workspace)?;
+    let head_tree = snapshot::head_tree(workspace, &head)?;
+    let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
+    if content.tree == head_tree {
+        return Err(nothing_left(
+            workspace, &session, &last, &baseline, unsaved, moment,
+        ));
+    }
+    let (changes, stat) = workspace
+        .git
+        .differences_counted(&head_tree, &content.tree, &[])?;
+    Ok(Prepared {
+        turns: turns_up_to(workspace, &session, &last),
+        continues: wish.turn.is_some(),
+        head,
+        changes,
+        stat,
+        whole: content.whole,
+        turn,
+        session,
+        baseline,
+        head_tree,
+        tree: content.tree,
+        last,
+        now,
+    })
+}
+
+/// The current turn, were the work tree taken as one now.
+fn as_it_would_be(current: &Turn, tree: &Oid, skipped: Vec<Skipped>) -> Turn {
+    let mut turn = current.clone();
+    turn.tree = tree.clone();
+    turn.note.skipped_count = skipped.len();
+    turn.note.skipped = skipped;
+    turn
+}
+
+/// The turns on the line that ends with this one.
+fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let mut next = session.by_commit(&last.commit).cloned();
+    while let Some(turn) = next.filter(|turn| turn.number().turn > 0) {
+        next = session.before(workspace, &turn).ok();
+        turns.push(turn);
+    }
+    turns.reverse();
+    turns
+}
+
+fn take_unsaved(
+    workspace: &mut Locked,
+    session: Session,
+    scan: Scan,
+    moment: Moment,
+) -> Result<(Session, Option<Turn>)> {
+    let request = Request {
+        kind: Kind::Turn,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work: Work::default(),
+        moment,
+    };
+    let turn = snapshot::record(workspace, scan, &request)?.turn;
+    let session = own_session(workspace, session, turn.as_ref())?;
+    Ok((session, turn))
+}
+
+/// What the work tree has and the commit has not.
+///
+/// # Errors
+///
+/// git failed.
+pub fn uncommitted(
+    workspace: &Locked,
+    prepared: &Prepared,
+) -> Result<Vec<(RepoPath, Uncommitted)>> {
+    let git = &workspace.git;
+    let paths = |old: &Oid, new: &Oid| -> Result<BTreeSet<RepoPath>> {
+        let differences = git.differences(old, new)?;
+        Ok(differences.into_iter().map(|d| d.path).collect())
+    };
+    let left = paths(&prepared.tree, &prepared.now)?;
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    let later = paths(&prepared.last.tree, &prepared.now)?;
+    let began_on = snapshot::head_tree(workspace, &prepared.baseline.note.head)?;
+    let before = paths(&began_on, &prepared.baseline.tree)?;
+    let skipped = side::all_skipped(workspace, &prepared.last)?;
+    let not_held = |path: &RepoPath| skipped.iter().any(|s| path.is_within(&s.path));
+    let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {
+        _ if not_held(path) => Uncommitted::NotHeld,
+        (true, _) => Uncommitted::Later,
+        (false, true) => Uncommitted::Before,
+        (false, false) => Uncommitted::Otherwise,
+    };
+    Ok(left
+        .into_iter()
+        .map(|path| (path.clone(), why(&path)))
+        .collect())
+}
+
+fn nothing_to_accept(cause: Error) -> Error {
+    Error::cannot("there is nothing to accept")
+        .because(cause)
+        .hint("take a turn first: edio snapshot -m \"what was done\"")
+}
+
+fn refuse_other_branch(current: &Turn, head: &Head) -> Result<()> {
+    if current.note.head.branch == head.branch {
+        return Ok(());
+    }
+    let name = |branch: &Option<String>| match branch {
+        Some(name) => name.trim_start_matches("refs/heads/").to_owned(),
+        None => "no branch (a detached HEAD)".to_owned(),
+    };
+    let (theirs, ours) = (name(&current.note.head.branch), name(&head.branch));
+    let error = Error::refused(format!(
+        "the session worked on {theirs}, and this is {ours}"
+    ));
+    let error = match &current.note.head.branch {
+        Some(_) => error.hint(format!("go back first: git switch {theirs}")),
+        None => error.hint("go back first: git switch --detach"),
+    };
+    Err(error.hint("or to commit it here: edio accept --here"))
+}
+
+/// The commit would change nothing.
+fn nothing_left(
+    workspace: &mut Locked,
+    session: &Session,
+    current: &Turn,
+    baseline: &Turn,
+    unsaved: Unsaved,
+    moment: Moment,
+) -> Error {
+    if current.tree == baseline.tree {
+        return Error::cannot("there is nothing to accept").because(Error::cannot(
+            "the work tree is as it was when the session began",
+        ));
+    }
+    if unsaved == Unsaved::Look {
+        return Error::cannot("HEAD already holds all of it: no commit would be made");
+    }
+    match archive::close(workspace, session.clone(), moment) {
+        Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
+            .hint("the session is archived: edio log --all"),
+        Err(error) => error,
+    }
+}
