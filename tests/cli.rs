@@ -388,6 +388,7 @@ fn the_text_of_show() {
     commit  [ID]
     date    2027-01-15 08:00:00 +0000 (just now)
     kind    baseline
+    ended   unmeasured
     branch  main
     changed 0 files
 
@@ -538,7 +539,7 @@ fn the_text_of_restore() {
     nothing was changed: this is what would be done
 
     $ edio restore 2 --dry-run --json
-    {"v":1,"turn":"2","commit":"[ID]","dry_run":true,"written":0,"removed":0,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"a","action":"write","why":"it differs"},{"path":"b","action":"remove","why":"it appeared since"},{"path":"new/c","action":"write","why":"it is missing"}]}
+    {"v":1,"turn":2,"commit":"[ID]","dry_run":true,"written":0,"removed":0,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"a","action":"write","why":"it differs"},{"path":"b","action":"remove","why":"it appeared since"},{"path":"new/c","action":"write","why":"it is missing"}]}
 
     $ edio restore 2
     your unsaved work is turn 4
@@ -553,7 +554,7 @@ fn the_text_of_restore() {
     hint: to undo it: edio undo
 
     $ edio restore @-1 --json
-    {"v":1,"turn":"2","commit":"[ID]","dry_run":false,"written":0,"removed":1,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"b","action":"remove","why":"it appeared since"}]}
+    {"v":1,"turn":2,"commit":"[ID]","dry_run":false,"written":0,"removed":1,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"b","action":"remove","why":"it appeared since"}]}
 
     $ edio log
          5  just now        -           1 file +1 -0  Restore 1: 2 paths

@@ -2,6 +2,7 @@
 //!
 //! One crate, so that it links once. Each file here is about one verb, or one promise.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,11 +17,13 @@ mod common;
 mod accept;
 mod accept_full;
 mod architecture;
+mod bytes;
 mod cli;
 mod completions;
 mod gc;
 mod git_facts;
 mod installer;
+mod kills;
 mod log;
 mod model;
 mod processes;

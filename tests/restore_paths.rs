@@ -400,7 +400,7 @@ fn json_tells_all_of_it() {
     assert_eq!(records.len(), 1);
     assert_eq!(
         (&record["v"], &record["turn"], &record["dry_run"]),
-        (&1.into(), &"1".into(), &false.into())
+        (&1.into(), &1.into(), &false.into())
     );
     assert_eq!(
         (&record["written"], &record["removed"]),

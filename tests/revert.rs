@@ -294,7 +294,7 @@ fn dry_run_changes_nothing() {
     assert_eq!(
         record,
         json!({
-            "v": 1, "first": "2", "last": "2", "dry_run": true, "written": 0, "removed": 0,
+            "v": 1, "first": 2, "last": 2, "dry_run": true, "written": 0, "removed": 0,
             "safety_turn": null, "new_turn": null,
         })
     );

@@ -211,14 +211,14 @@ fn the_record_says_what_was_done() {
     assert_eq!(
         undone,
         json!({
-            "v": 1, "undone": "turn 2 (2)", "redone": null, "turn": "1", "written": 1, "removed": 0,
+            "v": 1, "undone": "turn 2 (2)", "redone": null, "turn": 1, "written": 1, "removed": 0,
             "safety_turn": null, "branch": null, "head": null,
         })
     );
     let redone = &repo.edio(["redo", "--json"]).json()[0];
     assert_eq!(
         (&redone["undone"], &redone["redone"], &redone["turn"]),
-        (&json!(null), &json!("turn 2 (2)"), &json!("2"))
+        (&json!(null), &json!("turn 2 (2)"), &json!(2))
     );
     repo.edio(["accept", "feat"]).ok();
     let undone = &repo.edio(["undo", "--json"]).json()[0];

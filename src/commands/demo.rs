@@ -220,8 +220,13 @@ impl Story<'_> {
         let status: Status = command
             .hand_over()
             .or_cannot(|| format!("can't start {shown}"))?;
+        const CLOSED_PIPE: i32 = 13;
         match status.success() {
             true => Ok(()),
+            // Nobody reads the story any more.
+            false if status.signal() == Some(CLOSED_PIPE) => {
+                Err(Error::output(std::io::ErrorKind::BrokenPipe.into()))
+            }
             false => Err(Error::cannot(format!("{shown} {} failed", words.join(" ")))),
         }
     }

@@ -2,10 +2,12 @@
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Context, Printed};
 use crate::error::Result;
-use crate::term::text;
+use crate::history::git::git_bytes;
+use crate::term::{json, text};
 
 /// Prepare the repository.
 ///
@@ -21,8 +23,8 @@ pub struct Args {
 
 #[derive(Serialize)]
 struct Record<'a> {
-    work_tree: String,
-    scratch: String,
+    work_tree: Value,
+    scratch: Value,
     agents: &'a [&'a str],
 }
 
@@ -34,18 +36,17 @@ struct Record<'a> {
 pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let workspace = context.open_to_change()?;
     workspace.state.save(&workspace.scratch())?;
-    let work_tree = workspace.git.work_tree.to_string_lossy().into_owned();
+    let work_tree = git_bytes(&workspace.git.work_tree);
     if context.term.is_json() {
-        let scratch = workspace.scratch().to_string_lossy().into_owned();
         let record = Record {
-            work_tree,
-            scratch,
+            work_tree: json::path(&work_tree),
+            scratch: json::path(&git_bytes(&workspace.scratch())),
             agents: &[],
         };
         context.term.record(&record).printed()?;
         return Ok(0);
     }
-    let shown = text::plain(work_tree.as_bytes());
+    let shown = text::plain(&work_tree);
     context.term.told(format!("edio is ready in {shown}"));
     context
         .term

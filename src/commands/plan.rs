@@ -101,17 +101,18 @@ pub fn name_kept(context: &mut Context, plan: &Plan) {
 
 /// Names what was replaced and is held by no turn, and where it is saved.
 pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
-    let Some(side) = &done.side else {
-        return;
-    };
-    for path in &plan.saved {
+    for (path, side) in plan.saved.iter().zip(done.ignored_side.iter().cycle()) {
         let shown = text::path(path.as_bytes());
         context.term.told(format!(
             "  an ignored file was replaced: {shown} (its old content: git show {}:ignored/{shown})",
             side.short()
         ));
     }
-    for path in &done.displaced {
+    for (path, side) in done
+        .displaced
+        .iter()
+        .zip(done.displaced_side.iter().cycle())
+    {
         let shown = text::path(path.as_bytes());
         context.term.warn(format!(
             "{shown} was changed while it was restored (that content: git show {}:displaced/{shown})",

@@ -61,7 +61,7 @@ impl TurnRecord {
         Self {
             session: note.session.as_str().to_owned(),
             turn: note.number.turn,
-            step: (note.number.step > 0).then_some(note.number.step),
+            step: note.number.as_step(),
             kind: note.kind.to_string(),
             current: current == Some(&turn.commit),
             message: note.message.clone(),

@@ -38,7 +38,9 @@ pub struct Args {
 
 #[derive(Serialize)]
 struct Record {
-    turn: String,
+    turn: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u32>,
     commit: String,
     dry_run: bool,
     written: usize,
@@ -63,7 +65,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         paths: paths_meant(&workspace, &args.files)?,
     };
     if args.dry_run {
-        let plan = preview(&workspace, &session, &wish)?;
+        let plan = preview(&workspace, &wish)?;
         show_plan(context, &wish, &plan)?;
         return Ok(0);
     }
@@ -86,7 +88,8 @@ fn show_plan(context: &mut Context, wish: &Wish, plan: &Plan) -> Result<()> {
 
 fn record(wish: &Wish, plan: &Plan) -> Record {
     Record {
-        turn: wish.target.number().to_string(),
+        turn: wish.target.number().turn,
+        step: wish.target.number().as_step(),
         commit: wish.target.commit.to_string(),
         dry_run: false,
         written: 0,
@@ -108,7 +111,7 @@ fn report(context: &mut Context, wish: &Wish, restored: &Restored) -> Result<()>
             safety_turn: number(&restored.safety),
             new_turn: number(&restored.done.turn),
             displaced: paths(&restored.done.displaced),
-            saved: restored.done.side.as_ref().map(ToString::to_string),
+            saved: restored.done.ignored_side.as_ref().map(ToString::to_string),
             ..record(wish, &restored.plan)
         };
         return context.term.record(&record).printed();

@@ -36,8 +36,8 @@ pub struct Args {
 
 #[derive(Serialize)]
 struct Record {
-    first: String,
-    last: String,
+    first: u32,
+    last: u32,
     dry_run: bool,
     written: usize,
     removed: usize,
@@ -97,8 +97,8 @@ fn wish(workspace: &Locked, session: &Session, args: &Args) -> Result<Wish> {
 
 fn record(wish: &Wish, plan: Vec<PlanRecord>) -> Record {
     Record {
-        first: wish.first.number().to_string(),
-        last: wish.last.number().to_string(),
+        first: wish.first.number().turn,
+        last: wish.last.number().turn,
         dry_run: false,
         written: 0,
         removed: 0,

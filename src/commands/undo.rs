@@ -21,7 +21,9 @@ pub struct Args {}
 struct Record {
     undone: Option<String>,
     redone: Option<String>,
-    turn: Option<String>,
+    turn: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u32>,
     written: usize,
     removed: usize,
     safety_turn: Option<u32>,
@@ -58,7 +60,11 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
         let record = Record {
             undone: what(Direction::Undo),
             redone: what(Direction::Redo),
-            turn: undone.target.as_ref().map(|turn| turn.number().to_string()),
+            turn: undone.target.as_ref().map(|turn| turn.number().turn),
+            step: undone
+                .target
+                .as_ref()
+                .and_then(|turn| turn.number().as_step()),
             written: undone.done.written,
             removed: undone.done.removed,
             safety_turn: undone.safety.as_ref().map(|turn| turn.number().turn),

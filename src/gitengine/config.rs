@@ -2,14 +2,12 @@
 
 use bstr::ByteSlice;
 
-use super::error::{GitError, Result};
-
 /// The settings, asked for in one go. Keys are in lower case but for their middle part, as git prints them.
 #[derive(Clone, Debug, Default)]
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|sparsecheckout)|commit\.(gpgsign|cleanup|template)|extensions\.partialclone)$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|sparsecheckout)|commit\.(gpgsign|cleanup|template))$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
@@ -39,24 +37,6 @@ impl Settings {
         })
     }
 
-    /// A size in bytes, with git's `k`, `m` and `g`.
-    ///
-    /// # Errors
-    ///
-    /// The value is no size.
-    pub fn size(&self, key: &str) -> Result<Option<u64>> {
-        let Some(value) = self.get(key) else {
-            return Ok(None);
-        };
-        match parse_size(value) {
-            Some(size) => Ok(Some(size)),
-            None => Err(GitError::Output {
-                command: format!("git config {key}"),
-                what: format!("{:?} is no size", value.as_bstr()),
-            }),
-        }
-    }
-
     /// The names of the configured filter drivers.
     pub fn filters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self
@@ -68,17 +48,6 @@ impl Settings {
         names.dedup();
         names
     }
-}
-
-fn parse_size(value: &[u8]) -> Option<u64> {
-    let text = value.to_str().ok()?.trim();
-    let (digits, unit) = match text.chars().last()?.to_ascii_lowercase() {
-        'k' => (&text[..text.len() - 1], 1 << 10),
-        'm' => (&text[..text.len() - 1], 1 << 20),
-        'g' => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 #[cfg(test)]
@@ -93,8 +62,5 @@ mod tests {
         assert_eq!(settings.filters(), ["a.b", "lfs"]);
         assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
         assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
-        assert_eq!(settings.size("edio.maxfilesize").unwrap(), Some(3072));
-        assert!(settings.size("filter.a.b.clean").is_err());
-        assert_eq!(settings.size("edio.other").unwrap(), None);
     }
 }

@@ -144,12 +144,17 @@ fn has_driver(settings: &Settings, name: &[u8]) -> bool {
 impl Settings {
     /// Are line ends converted where no attribute says so?
     pub fn converts_lines(&self) -> bool {
-        self.writes_crlf() || self.get("core.autocrlf") == Some(b"input")
+        self.writes_crlf() || self.says("core.autocrlf", b"input")
     }
 
     /// Do text files get CRLF on their way out?
     fn writes_crlf(&self) -> bool {
-        self.is_true("core.autocrlf") || self.get("core.eol") == Some(b"crlf")
+        self.is_true("core.autocrlf") || self.says("core.eol", b"crlf")
+    }
+
+    fn says(&self, key: &str, word: &[u8]) -> bool {
+        self.get(key)
+            .is_some_and(|value| value.eq_ignore_ascii_case(word))
     }
 }
 

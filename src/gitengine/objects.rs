@@ -100,11 +100,6 @@ impl Oid {
     pub fn short(&self) -> &str {
         &self.0[..10]
     }
-
-    /// Is it the id that stands for no object?
-    pub fn is_null(&self) -> bool {
-        self.0.bytes().all(|b| b == b'0')
-    }
 }
 
 impl fmt::Display for Oid {

@@ -120,6 +120,25 @@ impl Git {
         ask.run().map(drop)
     }
 
+    /// Is a commit the other, or an ancestor of it?
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn is_ancestor(&self, commit: &Oid, of: &Oid) -> Result<bool> {
+        let ask = self.ask("merge-base").arg("--is-ancestor");
+        let finished = ask.arg(commit).arg(of).outcome()?;
+        match finished.status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(super::error::GitError::Exit {
+                command: "git merge-base --is-ancestor".to_owned(),
+                status: finished.status,
+                stderr: finished.stderr,
+            }),
+        }
+    }
+
     /// Where HEAD stands: the full name of its branch (`None` where it is detached), and its commit (`None` before the
     /// first one).
     ///

@@ -13,9 +13,6 @@ use super::session::Session;
 use super::snapshot::{self, Moment};
 use super::workspace::Locked;
 
-/// So many refs are deleted at a time: others wait for the packed refs no longer than a second.
-const CHUNK: usize = 500;
-
 /// Puts a session away: its end is written down first, then the refs of its turns go.
 ///
 /// # Errors
@@ -43,10 +40,7 @@ pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
         .iter()
         .map(|(name, oid)| RefChange::delete(name.clone(), oid))
         .collect();
-    for chunk in deleted.chunks(CHUNK) {
-        refs::change(workspace, chunk)?;
-    }
-    workspace.state.unfinished = false;
+    refs::change_in_chunks(workspace, &deleted)?;
     workspace.state.session = None;
     workspace.state.cache = None;
     workspace.pointed = None;
@@ -91,8 +85,10 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
     let current = session.current()?.clone();
     let (text, tree) = ("close".to_owned(), current.tree.clone());
     let operation = Operation::on_work_tree(Deed::Close, text, tree, &session, &current);
+    workspace.begin()?;
     ops::record(workspace, &mut session, &operation, moment.seconds)?;
-    archive(workspace, &session)
+    archive(workspace, &session)?;
+    workspace.end()
 }
 
 /// Takes a closed session out again.
@@ -101,7 +97,7 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
 ///
 /// git failed.
 pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
-    drop_successor(workspace)?;
+    let successor = Session::active(workspace)?;
     let mut session = unarchive(workspace, session)?;
     let current = session.current()?.clone();
     let (text, tree) = ("undo".to_owned(), current.tree.clone());
@@ -110,6 +106,7 @@ pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Resul
         ..Operation::on_work_tree(Deed::Undo, text, tree, &session, &current)
     };
     ops::record(workspace, &mut session, &undo, moment.seconds)?;
+    drop_successor(workspace, successor)?;
     snapshot::stand(workspace, &session)?;
     workspace.state.save(&workspace.scratch())
 }
@@ -119,8 +116,8 @@ pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Resul
 /// # Errors
 ///
 /// git failed.
-pub fn drop_successor(workspace: &mut Locked) -> Result<()> {
-    let Some(session) = Session::active(workspace)? else {
+pub fn drop_successor(workspace: &mut Locked, successor: Option<Session>) -> Result<()> {
+    let Some(session) = successor else {
         return Ok(());
     };
     if !session.turns.is_empty() || session.ops.is_some() {

@@ -73,14 +73,11 @@ impl RawIds {
         raw.map(|raw| &raw.raw)
     }
 
-    /// The paths of which other bytes are noted here than there.
+    /// The paths of which other bytes are noted here than there, or none there.
     pub fn where_other_than(&self, other: &RawIds) -> Vec<RepoPath> {
-        let here = self
-            .0
-            .iter()
-            .filter(|(path, raw)| other.0.get(*path) != Some(raw));
-        let there = other.0.keys().filter(|path| !self.0.contains_key(*path));
-        here.map(|(path, _)| path).chain(there).cloned().collect()
+        let noted = self.0.iter();
+        let differ = noted.filter(|(path, raw)| other.0.get(*path) != Some(raw));
+        differ.map(|(path, _)| path.clone()).collect()
     }
 
     /// Is nothing noted?
@@ -144,7 +141,9 @@ pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) 
     }
     let mut to_store = Vec::new();
     for ((path, entry), conversion) in candidates.into_iter().zip(conversions) {
-        if matches!(conversion, Conversion::None | Conversion::Lfs) {
+        // A pointer of Git LFS is short. Where the content stands, LFS keeps it, and it is not read.
+        let is_pointer = || is_shorter(&path.below(&workspace.git.work_tree), 1024);
+        if conversion == Conversion::None || conversion == Conversion::Lfs && !is_pointer() {
             after.0.remove(&path);
             continue;
         }
@@ -152,7 +151,8 @@ pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) 
         let raw = disk_blob_id(&workspace.git.work_tree, &path, format)
             .or_cannot(|| format!("can't read {path}"))?;
         let Some(raw) = raw else { continue };
-        if raw == entry.oid && conversion == Conversion::In {
+        let is_content = raw != entry.oid && conversion == Conversion::Lfs;
+        if is_content || raw == entry.oid && conversion == Conversion::In {
             after.0.remove(&path);
             continue;
         }
@@ -173,6 +173,10 @@ pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) 
         }
     }
     Ok(after)
+}
+
+fn is_shorter(file: &std::path::Path, bytes: u64) -> bool {
+    fs::symlink_metadata(file).is_ok_and(|meta| meta.len() < bytes)
 }
 
 fn candidates(workspace: &Locked, tree: &Oid, scope: &Scope<'_>) -> Result<Vec<(RepoPath, Entry)>> {

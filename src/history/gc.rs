@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::gitengine::{RefChange, check_version};
 
+use super::accept;
 use super::ops::Operation;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -18,9 +19,6 @@ use super::workspace::{Locked, Workspace};
 
 /// How many days a session is kept after its last turn, where nothing else is said.
 pub const DAYS: u32 = 10;
-
-/// So many refs are deleted at a time: others wait for the packed refs no longer than a second.
-const CHUNK: usize = 500;
 
 /// A session that goes.
 #[derive(Clone, Debug)]
@@ -211,22 +209,22 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     let pruned = plan.pruned.iter().flat_map(|session| &session.refs);
     let thinned = plan.thinned.iter().flat_map(|session| &session.refs);
     let changes: Vec<RefChange> = pruned.chain(thinned).cloned().collect();
-    for chunk in changes.chunks(CHUNK) {
-        refs::change(workspace, chunk)?;
-    }
+    refs::change_in_chunks(workspace, &changes)?;
     if !changes.is_empty() {
         // The cached index may stand on objects that nothing holds any more.
         workspace.state.cache = None;
         workspace.state.save(&workspace.scratch())?;
     }
     refs::remove_dead_locks(workspace);
+    accept::remove_dead_lock(workspace)?;
     sweep_scratch(workspace);
     pack(workspace)
 }
 
-/// Only these are kept between two commands.
-const KEPT: [&str; 4] = ["lock", "state.json", "index", "now"];
+/// edio's name for the lock on the user's index: by it a dead one is known.
+const INDEX_LOCK: &str = "index.lock.edio";
 
+/// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
 fn sweep_scratch(workspace: &Locked) {
     for entry in fs::read_dir(workspace.scratch())
         .into_iter()
@@ -234,10 +232,10 @@ fn sweep_scratch(workspace: &Locked) {
         .flatten()
     {
         let name = entry.file_name();
-        let is_scratch = ["index.", "state-", "stage"]
-            .iter()
-            .any(|start| name.to_string_lossy().starts_with(start));
-        if is_scratch && !KEPT.iter().any(|kept| name == *kept) {
+        let name = name.to_string_lossy();
+        let is_index = name.starts_with("index.") && name != INDEX_LOCK;
+        let is_left = is_index || name == "stage" || name.starts_with("state-");
+        if is_left {
             let path = entry.path();
             // What can't be removed now is swept another time.
             let _ = match path.is_dir() {

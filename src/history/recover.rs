@@ -1,15 +1,17 @@
 //! What a killed process left behind: found, taken up, named.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gitengine::RefChange;
 
 use super::accept;
+use super::archive;
 use super::bytes;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
+    End, Goal, Sources, Task, Unnoted, capitalised, new_note, own_session, perform, plan_to,
+    save_unsaved,
 };
 use super::scan::scan;
 use super::session::Session;
@@ -64,8 +66,14 @@ pub fn last_operation(session: &Session) -> Option<Operation> {
 pub fn unfinished_restore(session: &Session) -> Option<Operation> {
     let operation = last_operation(session)?;
     let current = session.current.as_ref()?;
-    let begun = !matches!(operation.deed, Deed::Accept | Deed::Close);
-    let unmoved = current.commit == operation.from && operation.from != operation.to;
+    let begun = match operation.deed {
+        Deed::Accept | Deed::Close => false,
+        // These end in a turn of their own, wherever they come from.
+        Deed::RestorePaths | Deed::Revert => true,
+        // The undo of an accept or a close leaves the work tree as it is.
+        Deed::Restore | Deed::Undo | Deed::Redo => operation.from != operation.to,
+    };
+    let unmoved = current.commit == operation.from;
     (begun && unmoved && session.last() == operation.last).then_some(operation)
 }
 
@@ -88,16 +96,43 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     }
     let git = workspace.git.clone();
     workspace.git = workspace.git.synced();
-    let settled = settle_last(workspace, moment);
+    let settled = accept::remove_dead_lock(workspace)
+        .map_err(Unsettled::from)
+        .and_then(|()| settle_last(workspace, moment));
     workspace.git = git;
-    workspace.state.unfinished = false;
-    workspace.state.save(&workspace.scratch())?;
-    settled
+    match settled {
+        Ok(settled) => {
+            workspace.end()?;
+            Ok(settled)
+        }
+        Err(Unsettled::AskAgain(error)) => Err(error),
+        Err(Unsettled::GivenUp(error)) => {
+            workspace.end()?;
+            Err(error)
+        }
+    }
 }
 
-fn settle_last(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+/// Why something could not be finished.
+enum Unsettled {
+    /// The next command must try again: branch and index don't belong together.
+    AskAgain(Error),
+    /// The work tree stays as it is: all that was there is saved.
+    GivenUp(Error),
+}
+
+impl From<Error> for Unsettled {
+    fn from(error: Error) -> Self {
+        Unsettled::AskAgain(error)
+    }
+}
+
+fn settle_last(
+    workspace: &mut Locked,
+    moment: Moment,
+) -> std::result::Result<Option<String>, Unsettled> {
     let Some(session) = Session::active(workspace)? else {
-        return Ok(None);
+        return Ok(accept::go_on_after_kill(workspace, moment)?);
     };
     let session = adopt(workspace, session)?;
     let operations = ops::all(workspace, &session)?;
@@ -109,9 +144,17 @@ fn settle_last(workspace: &mut Locked, moment: Moment) -> Result<Option<String>>
         .find(|(id, operation)| last.undoes.as_ref() == Some(id) && operation.deed == Deed::Accept)
         .map(|(_, operation)| operation);
     match (last.deed, of_accept) {
-        (Deed::Accept, _) => accept::settle(workspace, session, last, last).map(Some),
-        (Deed::Undo, Some(accept)) => accept::settle(workspace, session, accept, last).map(Some),
-        _ => finish(workspace, session, moment),
+        (Deed::Accept, _) => Ok(Some(accept::settle(
+            workspace, session, last, last, moment,
+        )?)),
+        (Deed::Undo, Some(accept)) => Ok(Some(accept::settle(
+            workspace, session, accept, last, moment,
+        )?)),
+        (Deed::Close, _) => {
+            archive::archive(workspace, &session)?;
+            Ok(Some("close is finished".to_owned()))
+        }
+        _ => finish(workspace, session, moment).map_err(Unsettled::GivenUp),
     }
 }
 
@@ -133,8 +176,14 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         raw_ids: &raw_ids,
         name: operation.text.clone(),
     };
-    let plan = plan_to(workspace, &scan, &session, &goal)?;
-    let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
+    let plan = plan_to(workspace, &scan, &goal)?;
+    let sources = Sources::of(
+        workspace,
+        &plan,
+        &operation.tree,
+        &raw_ids,
+        Unnoted::of(&to),
+    )?;
     let safety = save_unsaved(
         workspace,
         scan,
@@ -142,6 +191,8 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         moment,
     )?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
+    // It is written down anew, from where it stands now.
+    ops::take_off_last(workspace, &mut session)?;
     let from = session.current()?.clone();
     let end = match operation.deed {
         Deed::RestorePaths | Deed::Revert => {

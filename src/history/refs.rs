@@ -33,6 +33,20 @@ pub fn change(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
     }
 }
 
+/// So many refs are changed at a time: others wait for the packed refs no longer than a second.
+const CHUNK: usize = 500;
+
+/// Makes all these changes, in this order, some at a time.
+///
+/// # Errors
+///
+/// As for [`change`]; those before are made.
+pub fn change_in_chunks(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
+    changes
+        .chunks(CHUNK)
+        .try_for_each(|chunk| change(workspace, chunk))
+}
+
 /// Removes the locks that killed processes left on edio's refs. Returns how many.
 pub fn remove_dead_locks(workspace: &Locked) -> usize {
     let now = fs::write(workspace.scratch().join("now"), b"\n")

@@ -6,8 +6,8 @@ use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::restore::{
-    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform, plan_to,
-    save_unsaved, tree_with,
+    Action, End, Goal, Performed, Plan, Sources, Task, Unnoted, new_note, own_session, perform,
+    plan_to, save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;
@@ -131,13 +131,13 @@ fn make_plan(
         raw_ids: &raw_ids,
         name: wish.in_words(),
     };
-    let mut plan = plan_to(workspace, scan, session, &goal)?;
+    let mut plan = plan_to(workspace, scan, &goal)?;
     // Where the content stays, so do its bytes.
     plan.actions.retain(|_, action| match action {
         Action::Write { new, old } => old.as_ref() != Some(new),
         _ => true,
     });
-    let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
+    let sources = Sources::of(workspace, &plan, &tree, &raw_ids, Unnoted::AsCheckedOut)?;
     Ok((plan, sources, raw_ids))
 }
 

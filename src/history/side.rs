@@ -74,14 +74,7 @@ pub fn save(
     seconds: i64,
 ) -> Result<Oid> {
     let entries: Result<Vec<_>> = saved.iter().map(entry).collect();
-    let commit = commit(
-        workspace,
-        &session.id,
-        session.side.as_ref(),
-        &entries?,
-        text,
-        seconds,
-    )?;
+    let commit = commit(workspace, &session.id, &entries?, text, seconds)?;
     session.side = Some(commit.clone());
     Ok(commit)
 }
@@ -120,10 +113,8 @@ pub fn save_of_turn(
     if entries.is_empty() {
         return Ok(None);
     }
-    let name = refnames::name(Shelf::Active, id, Leaf::Side);
-    let before = git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
     let text = "What a turn's tree can't hold";
-    commit(workspace, id, before.as_ref(), &entries, text, seconds).map(Some)
+    commit(workspace, id, &entries, text, seconds).map(Some)
 }
 
 fn file(name: &str, oid: Oid) -> Result<(RepoPath, Option<Entry>)> {
@@ -156,9 +147,8 @@ pub fn save_index(
     for saved in staged {
         all.push(entry(saved)?);
     }
-    let (id, before) = (&session.id, session.side.as_ref());
     let text = "The index, before an accept";
-    let commit = commit(workspace, id, before, &all, text, seconds)?;
+    let commit = commit(workspace, &session.id, &all, text, seconds)?;
     session.side = Some(commit.clone());
     Ok(commit)
 }
@@ -217,7 +207,6 @@ pub fn all_skipped(workspace: &Workspace, turn: &Turn) -> Result<Vec<Skipped>> {
 fn commit(
     workspace: &Locked,
     id: &SessionId,
-    before: Option<&Oid>,
     entries: &[(RepoPath, Option<Entry>)],
     text: &str,
     seconds: i64,
@@ -231,10 +220,11 @@ fn commit(
     let message = Trailers::default()
         .with("Session", id.as_str())
         .message(text);
-    let parents: Vec<&Oid> = before.into_iter().collect();
-    let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
     let name = refnames::name(Shelf::Active, id, Leaf::Side);
-    refs::change(workspace, &[RefChange::set(name, before, &commit)])?;
+    let before = git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
+    let parents: Vec<&Oid> = before.iter().collect();
+    let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
+    refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
     Ok(commit)
 }
 

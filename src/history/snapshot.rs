@@ -143,7 +143,12 @@ fn write_scan(
     };
     let (differences, stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
-    let side = save_side(workspace, &ground, scan, &differences, request.moment)?;
+    // The notes of bytes go on from the last step, the count of lines from the last turn.
+    let since = match before == &ground.tree {
+        true => differences.clone(),
+        false => workspace.git.differences(&ground.tree, &scan.tree)?,
+    };
+    let side = save_side(workspace, &ground, scan, &since, request.moment)?;
     let note = Note {
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,
@@ -278,7 +283,15 @@ pub fn head_tree(workspace: &Workspace, head: &Head) -> Result<Oid> {
 /// Begins a session whose turn 0 is HEAD. Its refs are made with its first turn.
 fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> Result<Ground> {
     let id = SessionId::begun_at(moment.seconds, moment.random);
-    let note = baseline_note(workspace, &id, head);
+    // Nobody has seen the work tree as it was then.
+    let work = Work {
+        ending: Some(Ending::Unmeasured),
+        ..Work::default()
+    };
+    let note = Note {
+        work,
+        ..baseline_note(workspace, &id, head)
+    };
     let commit = write_baseline(workspace, &tree, &note, moment)?;
     Ok(Ground {
         standing: Standing {

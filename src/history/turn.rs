@@ -100,6 +100,11 @@ impl Number {
     pub fn turn(turn: u32) -> Self {
         Self { turn, step: 0 }
     }
+
+    /// The step, where it is the number of one.
+    pub fn as_step(self) -> Option<u32> {
+        (self.step > 0).then_some(self.step)
+    }
 }
 
 impl fmt::Display for Number {

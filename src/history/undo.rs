@@ -12,7 +12,8 @@ use super::bytes;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Performed, Plan, Sources, Task, own_session, perform, plan_to, save_unsaved,
+    End, Goal, Performed, Plan, Sources, Task, Unnoted, bring_back, own_session, perform, plan_to,
+    save_unsaved,
 };
 use super::scan::scan;
 use super::session::Session;
@@ -127,13 +128,17 @@ fn go_to(
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
     };
-    let mut plan = plan_to(workspace, &scan, &session, &goal)?;
+    let mut plan = plan_to(workspace, &scan, &goal)?;
     let ignored = side::ignored(workspace, event.side.as_ref())?;
-    plan.bring_back(
-        &ignored,
-        &workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?,
-    );
-    let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
+    let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
+    bring_back(workspace, &mut plan, &ignored, &now);
+    let mut sources = Sources::of(
+        workspace,
+        &plan,
+        &target.tree,
+        &raw_ids,
+        Unnoted::of(&target),
+    )?;
     sources.take_raw(&ignored);
     let words = match direction {
         Direction::Undo => "undo",
@@ -269,25 +274,24 @@ fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
 /// Takes back the accept, or the close, that put this workspace's last session away.
 fn undo_archive(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
     let (branch, head) = workspace.git.head()?;
-    let mut newest: Option<((bool, i64), Session, Operation)> = None;
+    let mut newest: Option<((i64, bool), Session, Operation)> = None;
     for session in Session::all(workspace)? {
-        let here =
-            session.current.as_ref().map(|turn| &turn.note.worktree) == Some(&workspace.name);
-        let Some(commit) = session.ops.as_ref().filter(|_| here) else {
+        let Some(commit) = &session.ops else {
             continue;
         };
         let Some(operation) = Operation::read(commit) else {
             continue;
         };
         let archived = matches!(operation.deed, Deed::Accept | Deed::Close);
-        if session.shelf != Shelf::Archive || !archived {
+        let here = operation.worktree == workspace.name;
+        if session.shelf != Shelf::Archive || !archived || !here {
             continue;
         }
         // Of two in the same second, the one whose commit is HEAD came last.
         let is_head = operation.head_after == head && operation.branch == branch;
-        let rank = (is_head, commit.seconds);
+        let rank = (commit.seconds, is_head);
         if newest.as_ref().is_none_or(|(other, ..)| rank >= *other) {
-            newest = Some((rank, session, operation));
+            newest = Some((rank, session.clone(), operation));
         }
     }
     let (_, session, operation) = newest.ok_or_else(|| nothing(Direction::Undo))?;

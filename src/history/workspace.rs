@@ -57,6 +57,26 @@ pub struct Locked {
 }
 
 impl Locked {
+    /// Notes that something is begun whose end the next command must look for, before its first lock or ref.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn begin(&mut self) -> Result<()> {
+        self.state.unfinished = true;
+        self.state.save(&self.scratch())
+    }
+
+    /// Notes that it has come to its end, after its last lock and ref.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn end(&mut self) -> Result<()> {
+        self.state.unfinished = false;
+        self.state.save(&self.scratch())
+    }
+
     /// Lets others work here meanwhile: the user's hooks may call edio, and an editor may be open for hours.
     ///
     /// What is remembered is read again after that. The session may stand elsewhere by then, or be gone.

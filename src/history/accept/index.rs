@@ -28,7 +28,7 @@ pub struct IndexLock {
     own: PathBuf,
     lock: PathBuf,
     index: PrivateIndex,
-    /// Where the index was before, or `None` where there was none.
+    /// The user's index.
     users: PathBuf,
 }
 
@@ -39,13 +39,7 @@ impl IndexLock {
     ///
     /// Another process holds it.
     pub fn take(workspace: &Locked) -> Result<Self> {
-        let own = workspace.scratch().join("index.lock.edio");
-        // git follows a link to the index, and so must the lock.
-        let users = workspace.git.users_index();
-        let users = fs::canonicalize(&users).unwrap_or(users);
-        let mut lock = users.clone().into_os_string();
-        lock.push(".lock");
-        let lock = PathBuf::from(lock);
+        let (own, lock, users) = lock_files(workspace);
         remove_dead(&own, &lock)?;
         File::create(&own).or_cannot(|| format!("can't write {}", own.display()))?;
         for tried in 0.. {
@@ -122,6 +116,30 @@ impl IndexLock {
         Ok(self.index.refresh()?)
     }
 
+    /// Those of the changes whose entry in the user's index is still as it was saved before the accept.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn untouched(
+        &self,
+        workspace: &Locked,
+        operation: &Operation,
+        changes: Vec<Difference>,
+    ) -> Result<Vec<Difference>> {
+        let before = entries_before(workspace, operation)?;
+        let now = match self.users.exists() {
+            true => workspace.git.list_index(&self.users)?.entries,
+            false => Vec::new(),
+        };
+        let at = |entries: &[IndexEntry], path: &RepoPath| -> Vec<IndexEntry> {
+            let here = entries.iter().filter(|entry| &entry.path == path);
+            here.cloned().collect()
+        };
+        let same = |change: &Difference| at(&before, &change.path) == at(&now, &change.path);
+        Ok(changes.into_iter().filter(same).collect())
+    }
+
     /// Setting an entry drops its flags. They are the user's, and a sparse checkout stands on them.
     fn set_flags(&self, flagged: &[IndexEntry]) -> Result<()> {
         let with = |flag: fn(&IndexEntry) -> bool| -> Vec<RepoPath> {
@@ -153,6 +171,27 @@ impl Drop for IndexLock {
         let _ = fs::remove_file(&self.own);
         let _ = self.index.remove();
     }
+}
+
+/// Removes the lock that a killed edio left on the user's index, if there is one.
+///
+/// # Errors
+///
+/// The system refuses.
+pub fn remove_dead_lock(workspace: &Locked) -> Result<()> {
+    let (own, lock, _) = lock_files(workspace);
+    remove_dead(&own, &lock)
+}
+
+/// edio's own file, the lock that is its other name, and the index.
+fn lock_files(workspace: &Locked) -> (PathBuf, PathBuf, PathBuf) {
+    let own = workspace.scratch().join("index.lock.edio");
+    // git follows a link to the index, and so must the lock.
+    let users = workspace.git.users_index();
+    let users = fs::canonicalize(&users).unwrap_or(users);
+    let mut lock = users.clone().into_os_string();
+    lock.push(".lock");
+    (own, PathBuf::from(lock), users)
 }
 
 /// Removes a lock that a killed edio left: it is another name of edio's own file.

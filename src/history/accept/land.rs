@@ -12,7 +12,7 @@ use super::super::workspace::Locked;
 use super::index::{self, IndexLock};
 use super::{go_on, refuse_open_operation};
 
-/// Moves the branch, then the index, then puts the session away: all written down first.
+/// Moves the branch, then the index, then puts the session away: all written down first. The caller notes the end.
 pub(super) fn land(
     workspace: &mut Locked,
     session: &mut Session,
@@ -20,21 +20,37 @@ pub(super) fn land(
     changes: &[Difference],
     moment: Moment,
 ) -> Result<()> {
+    workspace.begin()?;
+    match land_branch(workspace, session, operation, changes, moment) {
+        Ok(lock) => {
+            lock.finish()?;
+            archive::archive(workspace, session)
+        }
+        // The branch has not moved: nothing has happened.
+        Err(error) => {
+            workspace.end()?;
+            Err(error)
+        }
+    }
+}
+
+fn land_branch(
+    workspace: &mut Locked,
+    session: &mut Session,
+    operation: Operation,
+    changes: &[Difference],
+    moment: Moment,
+) -> Result<IndexLock> {
     let lock = IndexLock::take(workspace)?;
     let side = index::save_staged(workspace, session, changes, moment)?;
     let operation = Operation { side, ..operation };
     lock.prepare(workspace, changes)?;
-    workspace.state.unfinished = true;
-    workspace.state.save(&workspace.scratch())?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     if let Err(error) = move_branch(workspace, &operation, Way::Forward) {
         ops::take_off_last(workspace, session)?;
-        workspace.state.unfinished = false;
-        workspace.state.save(&workspace.scratch())?;
         return Err(error);
     }
-    lock.finish()?;
-    archive::archive(workspace, session)
+    Ok(lock)
 }
 
 /// Makes the commit of an accept that was taken back the branch's again.
@@ -69,7 +85,7 @@ pub fn land_again(
     if again.goes_on {
         go_on(workspace, &again, moment)?;
     }
-    Ok(())
+    workspace.end()
 }
 
 /// What the commit of an accept changes.
@@ -101,37 +117,72 @@ pub fn take_back(
     refuse_open_operation(workspace)?;
     refuse_moved_branch(workspace, operation)?;
     let changes = changes_of(workspace, operation)?;
-    let lock = IndexLock::take(workspace)?;
-    lock.prepare_back(workspace, operation, &changes)?;
-    archive::drop_successor(workspace)?;
+    let successor = Session::active(workspace)?;
     let archived = session.refs.clone();
-    let mut session = archive::unarchive(workspace, session)?;
+    workspace.begin()?;
+    match take_branch_back(workspace, session, operation, &changes, moment) {
+        Ok((session, lock)) => {
+            lock.finish()?;
+            archive::drop_successor(workspace, successor)?;
+            snapshot::stand(workspace, &session)?;
+            workspace.end()
+        }
+        // The branch has not moved: the session is put away again, as it was.
+        Err(failed) => {
+            let (session, error) = *failed;
+            if let Some(session) = session {
+                archive::archive_as_before(workspace, &session, &archived)?;
+            }
+            if let Some(successor) = successor {
+                snapshot::stand(workspace, &successor)?;
+            }
+            workspace.end()?;
+            Err(error)
+        }
+    }
+}
+
+type TakenBack = std::result::Result<(Session, IndexLock), Box<(Option<Session>, Error)>>;
+
+fn take_branch_back(
+    workspace: &mut Locked,
+    session: Session,
+    operation: &Operation,
+    changes: &[Difference],
+    moment: Moment,
+) -> TakenBack {
+    let early = |error: Error| Box::new((None, error));
+    let lock = IndexLock::take(workspace).map_err(early)?;
+    lock.prepare_back(workspace, operation, changes)
+        .map_err(early)?;
+    let mut session = archive::unarchive(workspace, session).map_err(early)?;
+    let recorded = record_undo(workspace, &mut session, changes, moment);
+    let moved = recorded.and_then(|()| {
+        move_branch(workspace, operation, Way::Back)
+            .or_else(|error| ops::take_off_last(workspace, &mut session).and(Err(error)))
+    });
+    match moved {
+        Ok(()) => Ok((session, lock)),
+        Err(error) => Err(Box::new((Some(session), error))),
+    }
+}
+
+fn record_undo(
+    workspace: &Locked,
+    session: &mut Session,
+    changes: &[Difference],
+    moment: Moment,
+) -> Result<()> {
     // What was staged since is saved, too.
-    let side = index::save_staged(workspace, &mut session, &changes, moment)?;
+    let side = index::save_staged(workspace, session, changes, moment)?;
     let current = session.current()?.clone();
+    let (text, tree) = ("undo".to_owned(), current.tree.clone());
     let undo = Operation {
         side,
         undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
-        ..Operation::on_work_tree(
-            Deed::Undo,
-            "undo".to_owned(),
-            current.tree.clone(),
-            &session,
-            &current,
-        )
+        ..Operation::on_work_tree(Deed::Undo, text, tree, session, &current)
     };
-    workspace.state.unfinished = true;
-    snapshot::stand(workspace, &session)?;
-    workspace.state.save(&workspace.scratch())?;
-    ops::record(workspace, &mut session, &undo, moment.seconds)?;
-    if let Err(error) = move_branch(workspace, operation, Way::Back) {
-        ops::take_off_last(workspace, &mut session)?;
-        archive::archive_as_before(workspace, &session, &archived)?;
-        return Err(error);
-    }
-    lock.finish()?;
-    workspace.state.unfinished = false;
-    workspace.state.save(&workspace.scratch())
+    ops::record(workspace, session, &undo, moment.seconds)
 }
 
 /// Finishes an accept, or its undo, that a killed process left in the middle. Returns what came of it, in words.
@@ -146,34 +197,64 @@ pub fn settle(
     session: Session,
     accept: &Operation,
     last: &Operation,
+    moment: Moment,
 ) -> Result<String> {
-    let (branch, commit) = workspace.git.head()?;
-    let is_on = branch == accept.branch;
+    let tip = branch_tip(workspace, accept)?;
     let changes = changes_of(workspace, accept)?;
-    let taking_back = last.deed == Deed::Undo;
+    if last.deed == Deed::Undo {
+        return settle_undo(workspace, accept, tip.as_ref(), &changes);
+    }
+    let landed = match (&tip, &accept.head_after) {
+        (Some(tip), Some(commit)) => workspace.git.is_ancestor(commit, tip)?,
+        _ => false,
+    };
+    if !landed {
+        ops::take_off_last(workspace, &mut session.clone())?;
+        return Ok(format!("{} was not made", accept.text));
+    }
+    // With commits on top of it, the index has been used since: it is as the user wants it.
+    if tip == accept.head_after && workspace.git.head()?.0 == accept.branch {
+        let lock = IndexLock::take(workspace)?;
+        let untouched = lock.untouched(workspace, accept, changes)?;
+        lock.prepare(workspace, &untouched)?;
+        lock.finish()?;
+    }
+    archive::archive(workspace, &session)?;
+    if accept.goes_on {
+        go_on(workspace, accept, moment)?;
+    }
+    Ok(format!("{} is finished", accept.text))
+}
+
+fn settle_undo(
+    workspace: &mut Locked,
+    accept: &Operation,
+    tip: Option<&Oid>,
+    changes: &[Difference],
+) -> Result<String> {
+    let is_here = workspace.git.head()?.0 == accept.branch;
+    let is_before = tip == accept.head_before.as_ref();
+    let is_after = tip == accept.head_after.as_ref();
+    if !is_here || !(is_before || is_after) {
+        return Ok(format!("the undo of {} was not made", accept.text));
+    }
     let lock = IndexLock::take(workspace)?;
-    if taking_back && is_on && commit == accept.head_after {
-        lock.prepare_back(workspace, accept, &changes)?;
+    lock.prepare_back(workspace, accept, changes)?;
+    if is_after {
         move_branch(workspace, accept, Way::Back)?;
-        lock.finish()?;
-        return Ok(format!("the undo of {} is finished", accept.text));
     }
-    if taking_back && is_on && commit == accept.head_before {
-        lock.prepare_back(workspace, accept, &changes)?;
-        lock.finish()?;
-        return Ok(format!("the undo of {} is finished", accept.text));
-    }
-    if !taking_back && is_on && commit == accept.head_after {
-        lock.prepare(workspace, &changes)?;
-        lock.finish()?;
-        archive::archive(workspace, &session)?;
-        return Ok(format!("{} is finished", accept.text));
-    }
-    let mut session = session;
-    if !taking_back {
-        ops::take_off_last(workspace, &mut session)?;
-    }
-    Ok(format!("{} was not made", accept.text))
+    lock.finish()?;
+    Ok(format!("the undo of {} is finished", accept.text))
+}
+
+/// The commit that the branch of an accept ends with.
+fn branch_tip(workspace: &Locked, accept: &Operation) -> Result<Option<Oid>> {
+    let Some(branch) = &accept.branch else {
+        return Ok(workspace.git.head()?.1);
+    };
+    let found = workspace.git.ref_names(&[branch])?;
+    let tip = found.into_iter().find(|(name, _)| name == branch);
+    Ok(tip.map(|(_, oid)| oid))
 }
 
 fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> {
@@ -229,4 +310,24 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
             .because(error)
             .hint("somebody may have committed meanwhile, or a hook said no: try it again")
     })
+}
+
+/// Begins the session that goes on after an accept of a turn, where a killed process had put the accepted one away.
+///
+/// # Errors
+///
+/// git failed.
+pub fn go_on_after_kill(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+    let (branch, commit) = workspace.git.head()?;
+    for session in Session::all(workspace)? {
+        let Some(accept) = session.ops.as_ref().and_then(Operation::read) else {
+            continue;
+        };
+        let is_last = accept.deed == Deed::Accept && accept.worktree == workspace.name;
+        if is_last && accept.goes_on && accept.head_after == commit && accept.branch == branch {
+            go_on(workspace, &accept, moment)?;
+            return Ok(Some(format!("{} is finished", accept.text)));
+        }
+    }
+    Ok(None)
 }

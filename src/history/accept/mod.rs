@@ -18,8 +18,9 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Difference, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
+pub use self::index::remove_dead_lock;
 use self::land::land;
-pub use self::land::{land_again, settle, take_back};
+pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
 pub use self::message::{Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
@@ -106,6 +107,7 @@ pub fn accept(
         true => Some(go_on(workspace, &operation, moment)?),
         false => None,
     };
+    workspace.end()?;
     workspace.while_free(|workspace| {
         hooks.post_commit(workspace);
         Ok(())

@@ -98,8 +98,8 @@ pub enum Unsaved {
 ///
 /// # Errors
 ///
-/// Refused, with everything as before: another branch, an operation of git's open, a conflict with commits made since
-/// the session began, nothing to commit.
+/// Refused, with HEAD, index and files as before: another branch, an operation of git's open, a conflict with commits
+/// made since the session began, nothing to commit. What was unsaved may have become a turn.
 pub fn prepare(
     workspace: &mut Locked,
     wish: &Wish,
@@ -129,7 +129,7 @@ pub fn prepare(
     let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
     if content.tree == head_tree {
         return Err(nothing_left(
-            workspace, &session, &last, &baseline, unsaved, moment,
+            workspace, &session, &last, &baseline, wish, unsaved, moment,
         ));
     }
     let (changes, stat) = workspace
@@ -257,6 +257,7 @@ fn nothing_left(
     session: &Session,
     current: &Turn,
     baseline: &Turn,
+    wish: &Wish,
     unsaved: Unsaved,
     moment: Moment,
 ) -> Error {
@@ -264,6 +265,9 @@ fn nothing_left(
         return Error::cannot("there is nothing to accept").because(Error::cannot(
             "the work tree is as it was when the session began",
         ));
+    }
+    if wish.turn.is_some() {
+        return Error::cannot("HEAD already holds the turns up to that one: no commit was made");
     }
     if unsaved == Unsaved::Look {
         return Error::cannot("HEAD already holds all of it: no commit would be made");

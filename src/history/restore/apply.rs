@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Git, Mode, Oid, RepoPath};
+use crate::gitengine::{Conversion, Entry, Git, Mode, Oid, RepoPath, Settings};
 
 use super::super::bytes::RawIds;
 use super::disk::{Content, Disk, Displaced};
@@ -39,6 +39,8 @@ pub struct Known<'a> {
     pub saved: &'a BTreeMap<RepoPath, Oid>,
     /// What is on disk where that is not the blob.
     pub raw_ids: &'a RawIds,
+    /// What the user has set.
+    pub settings: &'a Settings,
 }
 
 /// Carries out a plan.
@@ -190,9 +192,16 @@ impl Work<'_> {
             .map_err(|error| stopped(path, error))
     }
 
-    /// Is it what the path's filters make into the blob that was saved?
+    /// Is it what Git LFS makes into the pointer that was saved?
     fn is_as_filtered(&self, path: &RepoPath, displaced: &Displaced, known: &Oid) -> Result<bool> {
         if self.disk.at(&displaced.path) != OnDisk::File {
+            return Ok(false);
+        }
+        // Only of Git LFS is it sure that the bytes are kept elsewhere.
+        let conversion = self
+            .git
+            .conversions(self.known.settings, std::slice::from_ref(path))?;
+        if conversion.first() != Some(&Conversion::Lfs) {
             return Ok(false);
         }
         let filtered = self.git.hash_as(&displaced.path, path)?;

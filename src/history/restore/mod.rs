@@ -15,15 +15,15 @@ use std::fs;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
 use self::disk::Disk;
 pub use self::disk::disk_blob_id;
 pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, candidates};
-pub use self::source::Sources;
 use self::source::clear_folder;
+pub use self::source::{Sources, Unnoted};
 use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::refnames::Shelf;
@@ -70,10 +70,10 @@ pub struct Goal<'a> {
 /// # Errors
 ///
 /// The restore would be refused, or git failed.
-pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
+pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace)?;
     let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
-    let (plan, _) = make_plan(workspace, &scan, session, wish, &raw_ids)?;
+    let (plan, _) = make_plan(workspace, &scan, wish, &raw_ids)?;
     Ok(plan)
 }
 
@@ -91,8 +91,14 @@ pub fn restore(
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
     let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
-    let (plan, stat) = make_plan(workspace, &scan, &session, wish, &raw_ids)?;
-    let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
+    let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids)?;
+    let sources = Sources::of(
+        workspace,
+        &plan,
+        &wish.target.tree,
+        &raw_ids,
+        Unnoted::of(&wish.target),
+    )?;
     let words = wish.in_words();
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
@@ -178,7 +184,6 @@ fn one_line(path: &RepoPath) -> String {
 fn make_plan(
     workspace: &Locked,
     scan: &Scan,
-    session: &Session,
     wish: &Wish,
     raw_ids: &RawIds,
 ) -> Result<(Plan, Stat)> {
@@ -202,7 +207,7 @@ fn make_plan(
         ),
     };
     let mut facts = facts(workspace, scan, &goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, session, &goal, &facts.differences)?;
+    facts.rewritten = rewritten(workspace, &goal, &facts.differences)?;
     facts
         .rewritten
         .retain(|difference| wish.concerns(&difference.path));
@@ -215,33 +220,34 @@ fn make_plan(
 /// # Errors
 ///
 /// Refused, or git failed.
-pub fn plan_to(
-    workspace: &Locked,
-    scan: &Scan,
-    session: &Session,
-    goal: &Goal<'_>,
-) -> Result<Plan> {
+pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
     let mut facts = facts(workspace, scan, goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, session, goal, &facts.differences)?;
+    facts.rewritten = rewritten(workspace, goal, &facts.differences)?;
     plan_with(workspace, facts, &goal.name)
 }
 
 /// The paths where the trees have the same blob, and other bytes were on disk: line endings, most of the time.
 fn rewritten(
     workspace: &Locked,
-    session: &Session,
     goal: &Goal<'_>,
     differences: &[Difference],
 ) -> Result<Vec<Difference>> {
-    let side = session
-        .current
-        .as_ref()
-        .and_then(|turn| turn.note.side.as_ref());
-    let now = bytes::read(workspace, side)?;
-    let known: BTreeSet<&RepoPath> = differences.iter().map(|d| &d.path).collect();
-    let paths = now.where_other_than(goal.raw_ids);
+    let standing = workspace.state.session.as_ref();
+    let now = bytes::read(
+        workspace,
+        standing.and_then(|standing| standing.side.as_ref()),
+    )?;
+    // Where only the executable bit differs, the bytes may, too.
+    let other_blob = |d: &&Difference| {
+        let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.clone());
+        oid(&d.old) != oid(&d.new)
+    };
+    let known = differences.iter().filter(other_blob);
+    let known: BTreeSet<&RepoPath> = known.map(|d| &d.path).collect();
+    // Where the goal has noted nothing, nobody knows that there were other bytes.
+    let paths = goal.raw_ids.where_other_than(&now);
     let paths: Vec<RepoPath> = paths
         .into_iter()
         .filter(|path| !known.contains(path))
@@ -258,6 +264,16 @@ fn rewritten(
         }
     }
     Ok(found)
+}
+
+/// Puts back, as part of a plan, ignored files that an operation had replaced. `now` is what the work tree has there.
+pub fn bring_back(
+    workspace: &Locked,
+    plan: &mut Plan,
+    ignored: &[(RepoPath, Entry)],
+    now: &[(RepoPath, Entry)],
+) {
+    plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
 }
 
 /// Do the ignore rules of the goal differ from those on disk?

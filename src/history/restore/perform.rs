@@ -41,8 +41,10 @@ pub struct Performed {
     pub turn: Option<Turn>,
     /// Files that were changed while they were restored: they are saved, too.
     pub displaced: Vec<RepoPath>,
-    /// Where those are saved, and the ignored files that were replaced.
-    pub side: Option<Oid>,
+    /// Where those are saved.
+    pub displaced_side: Option<Oid>,
+    /// Where the ignored files are saved that were replaced.
+    pub ignored_side: Option<Oid>,
 }
 
 /// What is to be done.
@@ -84,21 +86,21 @@ pub fn perform(
         side: saved.side.clone(),
         ..operation
     };
-    workspace.state.unfinished = true;
-    workspace.state.save(&workspace.scratch())?;
+    workspace.begin()?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);
     let known = Known {
         saved: &saved.blobs,
         raw_ids: &now,
+        settings: &workspace.settings,
     };
     let applied = match apply(&workspace.git, &disk, plan, sources, &known) {
         Ok(applied) => applied,
         Err(error) => {
-            // Said now: the next command need not find it.
-            workspace.state.unfinished = false;
-            workspace.state.save(&workspace.scratch())?;
-            return Err(stopped_hints(error, &operation, &from));
+            // Said now: the next command need not find it, and an undo must not take it for done.
+            ops::take_off_last(workspace, session)?;
+            workspace.end()?;
+            return Err(stopped_hints(error, &from));
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
@@ -108,7 +110,9 @@ pub fn perform(
             None
         }
         End::New(mut note) => {
-            let changed = plan.actions.keys().cloned();
+            let changed = plan.actions.iter();
+            let changed = changed.filter(|(_, action)| !matches!(action, Action::Keep(_)));
+            let changed = changed.map(|(path, _)| path.clone());
             let of_turn = OfTurn {
                 raw_ids: &now.with(raw_ids, changed),
                 skipped: &side::all_skipped(workspace, &from)?,
@@ -117,14 +121,14 @@ pub fn perform(
             Some(take_turn(workspace, &operation.tree, *note, moment)?)
         }
     };
-    workspace.state.unfinished = false;
-    workspace.state.save(&workspace.scratch())?;
+    workspace.end()?;
     Ok(Performed {
         written: applied.written,
         removed: applied.removed,
         turn,
         displaced,
-        side: stranger_side.or(saved.side),
+        displaced_side: stranger_side,
+        ignored_side: saved.side,
     })
 }
 
@@ -286,9 +290,9 @@ fn take_turn(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> 
     Ok(turn)
 }
 
-fn stopped_hints(error: Error, operation: &Operation, from: &Turn) -> Error {
+fn stopped_hints(error: Error, from: &Turn) -> Error {
     error
-        .hint(format!("to finish it: edio {}", operation.text))
+        .hint("to finish it: give the same command again")
         .hint(format!("to go back: edio restore {}", from.number()))
 }
 

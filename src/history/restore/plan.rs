@@ -206,8 +206,21 @@ impl Plan {
     }
 
     /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
-    pub fn bring_back(&mut self, ignored: &[(RepoPath, Entry)], now: &[(RepoPath, Entry)]) {
-        for (path, new) in ignored {
+    ///
+    /// Where a folder stands, or the way leads through a file, they stay in the side commit.
+    pub fn bring_back(
+        &mut self,
+        ignored: &[(RepoPath, Entry)],
+        now: &[(RepoPath, Entry)],
+        disk: &dyn Look,
+    ) {
+        let room = |path: &RepoPath| {
+            let through =
+                |folder: RepoPath| matches!(disk.at(&folder), OnDisk::Folder | OnDisk::Nothing);
+            path.ancestors().all(through)
+                && !matches!(disk.at(path), OnDisk::Folder | OnDisk::Special)
+        };
+        for (path, new) in ignored.iter().filter(|(path, _)| room(path)) {
             let old = now.iter().find(|(other, _)| other == path);
             let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
             self.actions

@@ -124,15 +124,22 @@ impl Disk {
         mut file: std::fs::File,
         executable: bool,
     ) -> io::Result<()> {
+        use std::os::unix::fs::MetadataExt;
+        let copied = file.metadata()?;
         let mut content = Content::File {
-            length: file.metadata()?.len(),
+            length: copied.len(),
             bytes: &mut file,
             executable,
         };
-        match self.place(path, &mut content)? {
-            Some(displaced) => self.discard(&displaced),
-            None => Ok(()),
+        let Some(displaced) = self.place(path, &mut content)? else {
+            return Ok(());
+        };
+        let there = displaced.path.below(&self.top).symlink_metadata()?;
+        if (there.dev(), there.ino()) == (copied.dev(), copied.ino()) {
+            return self.discard(&displaced);
         }
+        // Another file took its place meanwhile. It stays under the temporary name, which the next command saves.
+        Err(io::Error::other("it was changed while it was restored"))
     }
 
     /// Removes the folder at a path and the folders in it, if there is nothing else in them.
@@ -254,8 +261,10 @@ fn swap(folder: &OwnedFd, path: &RepoPath, temporary: &RepoPath) -> io::Result<b
 /// A folder that appeared at the last moment goes back where it was.
 fn keep_folders(folder: &OwnedFd, path: &RepoPath, temporary: &RepoPath) -> io::Result<()> {
     let (name, other) = (os_path(path.name()), os_path(temporary.name()));
-    let stat = fs::statat(folder, other, AtFlags::SYMLINK_NOFOLLOW)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+    // The exchange is done: from here on the temporary name holds what stood there, and must not be given up.
+    let stat = fs::statat(folder, other, AtFlags::SYMLINK_NOFOLLOW);
+    let is_folder = |stat: fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    if !stat.is_ok_and(is_folder) {
         return Ok(());
     }
     fs::renameat_with(folder, other, folder, name, RenameFlags::EXCHANGE)?;
