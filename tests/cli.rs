@@ -57,7 +57,7 @@ fn the_text_of_edio_alone() {
     "#);
     assert_snapshot!(transcript(&repo, &[&[], &["snapshot", "-m", "first"], &[]]), @r#"
     $ edio
-    no turn was taken here yet
+    no session is under way here
     hint: take the first one: edio snapshot -m "start"
     hint: edio snapshot -m MSG, edio log, edio restore TURN, edio accept MSG; all: edio --help
 
@@ -406,7 +406,7 @@ fn the_text_of_status() {
     let none = transcript(&repo, &[&["status"], &["status", "--json"]]);
     assert_snapshot!(none, @r#"
     $ edio status
-    no turn was taken here yet
+    no session is under way here
     hint: take the first one: edio snapshot -m "start"
 
     $ edio status --json
@@ -582,7 +582,7 @@ fn the_text_of_accept() {
 
     $ edio accept again
     error: there is nothing to accept
-    caused by: no turn was taken here yet
+    caused by: no session is under way here
     hint: take a turn first: edio snapshot -m "what was done"
     exit code 1
     "#);

@@ -293,8 +293,8 @@ fn p7_the_processes_of_accept() {
     repo.git(["commit", "-q", "-m", "mine", "src/1"]);
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @"
-    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (32)
-    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (44)
+    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
+    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
     ");
 }
 

@@ -333,7 +333,7 @@ fn where_nothing_is_left_to_take_back() {
 #[test]
 fn turns_that_can_not_be_meant() {
     let repo = Repo::with(&[("a", "base\n")]);
-    says_no(&repo, &["revert", "1"], 1, &["no turn", "edio snapshot"]);
+    says_no(&repo, &["revert", "1"], 1, &["no session", "edio snapshot"]);
     repo.write("a", "1\n");
     snapshot(&repo, "1");
     for (words, code, said) in [

@@ -164,6 +164,40 @@ fn p1_a_snapshot_needs_no_index_lock() {
 }
 
 #[test]
+fn a_lock_that_a_killed_git_left_in_the_scratch_folder_stops_nothing() {
+    let repo = Repo::with(&[("a.txt", "0")]);
+    repo.edio(["init"]).ok();
+    repo.write("a.txt", "1");
+    snapshot(&repo);
+    let scratch = repo.path(".git/edio");
+    let names: Vec<String> = fs::read_dir(&scratch)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("index") && !name.ends_with(".lock"))
+        .chain(["index.scan".to_owned()])
+        .collect();
+    for (round, command) in [
+        vec!["snapshot"],
+        vec!["restore", "1"],
+        vec!["undo"],
+        vec!["status"],
+        vec!["accept", "all"],
+        vec!["undo"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for name in &names {
+            repo.write(format!(".git/edio/{name}.lock"), "");
+        }
+        if command[0] != "undo" {
+            repo.write("a.txt", format!("round {round}"));
+        }
+        repo.edio(command).ok();
+    }
+}
+
+#[test]
 fn p1_the_index_of_a_submodule_stays_as_it_is() {
     let repo = Repo::with(&[("a", "1\n")]);
     let other = repo.outside().join("other");

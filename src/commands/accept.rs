@@ -25,8 +25,9 @@ use crate::term::{json, style, text};
 /// Make the work of the session one clean commit on the branch.
 ///
 /// The commit holds what the session changed, on top of HEAD: commits made meanwhile stay, and what was uncommitted
-/// before the session stays uncommitted. The session is archived; its turns can still be looked at and restored.
-/// `edio undo` takes it back.
+/// before `edio run` stays uncommitted. A session that a snapshot began starts at HEAD: all uncommitted work is its
+/// own. What changed since the last turn is taken as a turn first. The session is archived; its turns can still be
+/// looked at and restored. `edio undo` takes it back.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio accept \"feat: add auth\"\n  edio accept \"feat: add auth\" --dry-run\n  edio accept -m \"feat: models\" --turn 3"

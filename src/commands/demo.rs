@@ -63,7 +63,10 @@ const TURNS: [(&str, &[(&str, &str)]); 7] = [
         "simplify everything",
         &[
             ("src/auth.py", "def login(*anything):\n    return True\n"),
-            ("src/admin.py", "print(\"anyone may come in\")\n"),
+            (
+                "src/logout.py",
+                "def logout(user):\n    user.session.end()\n",
+            ),
         ],
     ),
 ];
@@ -142,7 +145,7 @@ impl Story<'_> {
         self.git(&["log", "--oneline"])?;
         self.edio(&["init"])?;
 
-        self.tell("An agent works, and each turn of its is taken:")?;
+        self.tell("An agent works, and each of its turns is taken:")?;
         for (message, files) in TURNS {
             for (file, content) in files {
                 self.write(file, content)?;
@@ -160,7 +163,7 @@ impl Story<'_> {
         self.edio(&["status"])?;
 
         self.tell("One file of turn 7 was good after all? It is still there:")?;
-        self.edio(&["restore", "7", "-f", "src/auth.py", "--dry-run"])?;
+        self.edio(&["restore", "7", "-f", "src/logout.py", "--dry-run"])?;
 
         self.tell("The work is good. One clean commit:")?;
         self.edio(&["accept", "feat: add auth"])?;

@@ -101,6 +101,13 @@ struct List<'a> {
 impl List<'_> {
     fn print(&self, context: &mut Context) -> Result<()> {
         let turns = chosen(self.workspace, self.session, self.paths)?;
+        if turns.is_empty() {
+            let which = match self.paths.is_empty() {
+                true => "no turn yet",
+                false => "no turn changed that",
+            };
+            context.term.told(format!("{which} in {}", self.session.id));
+        }
         let distances = self.distances(&turns)?;
         let mut graph = Graph::default();
         // Steps on the way to a turn that is still to come.

@@ -68,6 +68,9 @@ impl Context {
         let real = folder
             .canonicalize()
             .or_cannot(|| format!("can't enter {}", folder.display()))?;
+        if !real.is_dir() {
+            return Err(Error::cannot(format!("{} is no folder", folder.display())));
+        }
         Ok(Self {
             term,
             place: Place {

@@ -67,7 +67,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     }
     match &session {
         None => {
-            context.term.line("no turn was taken here yet").printed()?;
+            context
+                .term
+                .line("no session is under way here")
+                .printed()?;
             context
                 .term
                 .hint("take the first one: edio snapshot -m \"start\"");

@@ -182,13 +182,22 @@ impl PrivateIndex {
         }
     }
 
+    /// Removes the file, and the lock on it that a killed git has left: nobody else works on it.
+    fn clear(&self) -> io::Result<()> {
+        let mut lock = self.file.clone().into_os_string();
+        lock.push(".lock");
+        remove_if_there(Path::new(&lock)).and_then(|()| remove_if_there(&self.file))
+    }
+
     /// Makes it a copy of another index, modification time included. Where there is no other, it is empty.
     ///
     /// # Errors
     ///
     /// Reading or writing failed.
     pub fn copy_from(&self, source: &Path) -> Result<()> {
-        let copied = remove_if_there(&self.file).and_then(|()| copy_with_time(source, &self.file));
+        let copied = self
+            .clear()
+            .and_then(|()| copy_with_time(source, &self.file));
         match copied {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !source.exists() => Ok(()),
             other => other.map_err(|e| GitError::file(format!("copying {}", source.display()), e)),
@@ -203,7 +212,9 @@ impl PrivateIndex {
     ///
     /// Neither a link nor a copy could be made.
     pub fn link_from(&self, source: &Path) -> Result<()> {
-        let linked = remove_if_there(&self.file).and_then(|()| fs::hard_link(source, &self.file));
+        let linked = self
+            .clear()
+            .and_then(|()| fs::hard_link(source, &self.file));
         linked.or_else(|_| self.copy_from(source))
     }
 
@@ -415,7 +426,7 @@ impl PrivateIndex {
     ///
     /// The system refuses.
     pub fn remove(&self) -> Result<()> {
-        remove_if_there(&self.file)
+        self.clear()
             .map_err(|error| GitError::file(format!("removing {}", self.file.display()), error))
     }
 }

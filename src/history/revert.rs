@@ -181,7 +181,7 @@ fn only_paths(workspace: &Locked, wish: &Wish, before: &Oid) -> Result<Oid> {
 fn conflict(wish: &Wish, paths: &[RepoPath]) -> Error {
     let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
     Error::refused(format!(
-        "{} changes what came after it changed, too",
+        "{}: what came after changed the same lines",
         wish.in_words()
     ))
     .because(format!("in conflict: {}", named.join(", ")))

@@ -345,8 +345,8 @@ fn follow_archived(workspace: &Workspace, sessions: &mut [Session]) -> Result<()
 
 /// There is no session in this workspace.
 pub fn no_session() -> Error {
-    Error::cannot("no turn was taken here yet")
-        .hint("take the first one: edio snapshot -m \"start\"")
+    Error::cannot("no session is under way here")
+        .hint("take a turn: edio snapshot -m \"what was done\"; earlier sessions: edio log --all")
 }
 
 /// The id of the session that this workspace works in.

@@ -160,7 +160,7 @@ fn conflict(paths: &[RepoPath]) -> Error {
     let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
     Error::refused("commits made since the session began changed the same lines")
         .because(Error::cannot(format!("in conflict: {}", named.join(", "))))
-        .hint("to commit the work tree as it is, with your changes in it: edio accept --all")
+        .hint("put them together in the work tree, then: edio accept --all (it commits the work tree as it is)")
 }
 
 /// A tree with some entries changed.

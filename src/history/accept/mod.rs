@@ -10,12 +10,12 @@ mod land;
 mod message;
 mod prepare;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, GitError, Head, Oid, RepoPath, Signed, Stat};
+use crate::gitengine::{Difference, Entry, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
 pub use self::index::remove_dead_lock;
@@ -26,6 +26,7 @@ pub use self::message::{Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
+use super::restore::disk_blob_id;
 use super::session::Session;
 use super::snapshot::{self, Moment};
 use super::turn::Number;
@@ -155,7 +156,19 @@ fn left_by_hooks(
         .collect();
     let touched: BTreeSet<&RepoPath> = changed.iter().map(|d| &d.path).collect();
     let untouched = left.into_iter().filter(|(path, _)| !touched.contains(path));
-    let left_out = touched.iter().filter(|path| now.contains(**path));
+    let in_commit: BTreeMap<&RepoPath, &Option<Entry>> =
+        changed.iter().map(|d| (&d.path, &d.new)).collect();
+    // What the hook has changed on disk as in the commit is committed.
+    let is_committed = |path: &RepoPath| {
+        let on_disk = disk_blob_id(&git.work_tree, path, git.format)
+            .ok()
+            .flatten();
+        let entry = in_commit.get(path).and_then(|entry| entry.as_ref());
+        entry.is_some_and(|entry| on_disk.as_ref() == Some(&entry.oid))
+    };
+    let left_out = touched
+        .iter()
+        .filter(|path| now.contains(**path) && !is_committed(path));
     let left_out = left_out.map(|path| ((*path).clone(), Uncommitted::Otherwise));
     Ok(untouched.chain(left_out).collect())
 }

@@ -7,7 +7,7 @@ use std::fs;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
-use super::super::bytes::{self, RawIds};
+use super::super::bytes::{self, RawIds, Scope};
 use super::super::ops::{self, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
@@ -113,8 +113,23 @@ pub fn perform(
             let changed = plan.actions.iter();
             let changed = changed.filter(|(_, action)| !matches!(action, Action::Keep(_)));
             let changed = changed.map(|(path, _)| path.clone());
+            let noted = now.with(raw_ids, changed);
+            let cache = workspace.state.cache.as_ref();
+            let has_rules = cache.is_some_and(|cache| cache.attribute_files);
+            let noted = match bytes::may_convert(workspace, has_rules) {
+                true => {
+                    let written = plan.as_differences();
+                    bytes::note(
+                        workspace,
+                        &noted,
+                        &operation.tree,
+                        &Scope::Changed(&written),
+                    )?
+                }
+                false => noted,
+            };
             let of_turn = OfTurn {
-                raw_ids: &now.with(raw_ids, changed),
+                raw_ids: &noted,
                 skipped: &side::all_skipped(workspace, &from)?,
             };
             note.side = side::save_of_turn(workspace, &session.id, &of_turn, moment.seconds)?;

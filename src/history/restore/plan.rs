@@ -237,6 +237,22 @@ impl Plan {
             .map(|(path, _)| path)
     }
 
+    /// What is written, as differences of two trees.
+    pub fn as_differences(&self) -> Vec<Difference> {
+        let written = self
+            .actions
+            .iter()
+            .filter_map(|(path, action)| match action {
+                Action::Write { new, old } => Some(Difference {
+                    path: path.clone(),
+                    old: old.clone(),
+                    new: Some(new.clone()),
+                }),
+                _ => None,
+            });
+        written.collect()
+    }
+
     /// Does it leave everything as it is?
     pub fn is_nothing(&self) -> bool {
         let kept = |action: &Action| matches!(action, Action::Keep(_));

@@ -157,10 +157,16 @@ impl Disk {
 
     /// Removes the folders above a path that have become empty.
     pub fn prune_above(&self, path: &RepoPath) {
+        // A folder that somebody stands in is left to them, as git leaves it.
+        let here = fs::stat(".").map(|stat| (stat.st_dev, stat.st_ino)).ok();
         let mut next = path.parent();
         while let Some(folder) = next {
             let removed = self.folder_of(&folder, Missing::Fail).and_then(|parent| {
                 let name = os_path(folder.name());
+                let stat = fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                if here == Some((stat.st_dev, stat.st_ino)) {
+                    return Err(io::Error::other("somebody stands in it"));
+                }
                 Ok(fs::unlinkat(&parent, name, AtFlags::REMOVEDIR)?)
             });
             // Not empty, or not ours to remove: then nothing above it is empty either.
