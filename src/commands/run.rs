@@ -110,7 +110,11 @@ impl Watch {
     }
 }
 
-/// Looks again and again until told to stop. A look must cost no more than a hundredth of the time between two.
+/// How many times as long as a look took the pause after it is: an idle watch costs less than a hundredth of one core,
+/// though git looks with several threads.
+const PAUSE_FACTOR: u32 = 150;
+
+/// Looks again and again until told to stop. Where nothing happens, it looks the less often the more a look costs.
 fn watch(
     place: &Place,
     message: &str,
@@ -126,7 +130,7 @@ fn watch(
         seen = look(place, message, agent.clone(), seen.take()).unwrap_or_default();
         pause = match seen {
             Some(_) => settle,
-            None => settle.max(watch.elapsed() * 100),
+            None => settle.max(watch.elapsed() * PAUSE_FACTOR),
         };
     }
 }
