@@ -26,6 +26,7 @@ mod installer;
 mod kills;
 mod log;
 mod model;
+mod parallel;
 mod processes;
 mod readme;
 mod restore;

@@ -114,7 +114,9 @@ impl Address {
             }
             Address::Last => match session.turns.values().next_back() {
                 Some(turn) => Ok(turn.clone()),
-                None => Err(Error::cannot("there is no turn yet").hint(session.which_turns())),
+                None => {
+                    Err(Error::cannot("the session has no last turn").hint(session.which_turns()))
+                }
             },
             Address::Commit(digits) => find_commit(session, digits),
         }

@@ -1,0 +1,145 @@
+//! Many edio processes, work trees and git commands in one repository at the same time: P6 (parallel) and P4 (nothing
+//! is lost).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::thread;
+
+use crate::common::Repo;
+
+/// The numbers of the turns, as `log` tells them.
+fn numbers(repo: &Repo) -> Vec<u64> {
+    let ran = repo.edio(["log", "--json"]);
+    let turns = ran.ok().json();
+    let mut numbers: Vec<u64> = turns
+        .iter()
+        .map(|turn| turn["turn"].as_u64().unwrap())
+        .collect();
+    numbers.reverse();
+    numbers
+}
+
+#[test]
+fn p6_snapshots_at_the_same_time_lose_no_turn_and_number_none_twice() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    let content = |writer: usize, round: usize| format!("{writer} wrote in round {round}\n");
+    thread::scope(|scope| {
+        for writer in 0..6 {
+            let repo = &repo;
+            scope.spawn(move || {
+                for round in 0..4 {
+                    repo.write(format!("of-{writer}"), content(writer, round));
+                    repo.edio(["snapshot", "-m", &content(writer, round)]).ok();
+                }
+            });
+        }
+    });
+    let numbers = numbers(&repo);
+    let from_one: Vec<u64> = (1..=numbers.len() as u64).collect();
+    assert_eq!(numbers, from_one);
+    for writer in 0..6 {
+        for round in 0..4 {
+            let content = content(writer, round);
+            assert!(repo.is_kept(&content), "{content} is in no turn");
+        }
+    }
+    assert_eq!(repo.sessions("active").len(), 1);
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    let last = u32::try_from(self::numbers(&repo).len()).unwrap();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(last)), repo.manifest());
+    repo.fsck();
+}
+
+#[test]
+fn p4_p6_verbs_at_the_same_time_lose_nothing_that_was_written() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    for content in ["one\n", "two\n"] {
+        repo.write("a", content);
+        repo.edio(["snapshot"]).ok();
+    }
+    let verbs: [&[&str]; 11] = [
+        &["snapshot", "-m", "more"],
+        &["restore", "1"],
+        &["undo"],
+        &["redo"],
+        &["restore", "2", "-f", "a"],
+        &["status"],
+        &["log", "--distance"],
+        &["gc"],
+        &["revert", "last"],
+        &["accept", "done"],
+        &["run", "--", "true"],
+    ];
+    let written = |writer: usize, round: usize| {
+        (
+            format!("{writer}-{round}"),
+            format!("{writer}-{round} stays\n"),
+        )
+    };
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let repo = &repo;
+            scope.spawn(move || {
+                for round in 0..8 {
+                    let (path, content) = written(writer, round);
+                    repo.write(path, content);
+                    let ran = repo.edio(verbs[(writer * 3 + round) % verbs.len()]);
+                    assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran}");
+                }
+            });
+        }
+    });
+    for writer in 0..4 {
+        for round in 0..8 {
+            let (path, content) = written(writer, round);
+            let there = repo.has(&path) && repo.read(&path) == content;
+            assert!(there || repo.is_kept(&content), "{path} is lost");
+        }
+    }
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    repo.fsck();
+}
+
+#[test]
+fn p6_work_trees_and_commits_at_the_same_time_are_in_nobodys_way() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    let names = ["one", "two", "three"];
+    for name in names {
+        repo.git(["worktree", "add", "-q", "-b", name, &format!("../{name}")]);
+    }
+    thread::scope(|scope| {
+        for name in names {
+            let repo = &repo;
+            scope.spawn(move || {
+                let folder = repo.outside().join(name);
+                for round in 0..4 {
+                    fs::write(folder.join("a"), format!("{name} {round}\n")).unwrap();
+                    repo.edio_in(&folder, ["snapshot", "-m", name]).ok();
+                }
+                repo.edio_in(&folder, ["accept", name]).ok();
+            });
+        }
+        scope.spawn(|| {
+            for round in 0..6 {
+                repo.write("b", format!("{round}\n"));
+                repo.git(["add", "b"]);
+                repo.git(["commit", "-q", "-m", &format!("by hand {round}")]);
+            }
+        });
+    });
+    for name in names {
+        assert_eq!(
+            repo.git(["show", &format!("{name}:a")]).trim(),
+            format!("{name} 3")
+        );
+        assert_eq!(
+            repo.git(["rev-list", "--count", &format!("{name}~..{name}")])
+                .trim(),
+            "1"
+        );
+    }
+    assert_eq!(repo.git(["show", "HEAD:b"]).trim(), "5");
+    let archived: BTreeSet<String> = repo.sessions("archive").into_iter().collect();
+    assert_eq!(archived.len(), names.len());
+    repo.fsck();
+}
