@@ -295,8 +295,19 @@ fn what_killed_processes_left_is_swept_and_only_edios() {
         file.set_modified(SystemTime::now() - Duration::from_secs(60))
             .unwrap();
     }
+    let [open, dead] = ["stage-accept-open", "stage-accept-dead"].map(|name| {
+        repo.write(format!(".git/edio/{name}/MESSAGE"), "typed\n");
+        repo.path(format!(".git/edio/{name}"))
+    });
+    let long_ago = SystemTime::now() - Duration::from_secs(11 * 24 * 60 * 60);
+    let folder = fs::File::open(&dead).unwrap();
+    folder.set_modified(long_ago).unwrap();
     let state = repo.read(".git/edio/state.json");
     repo.edio(["gc"]).ok();
+    assert!(
+        open.exists() && !dead.exists(),
+        "an accept may be at its hooks"
+    );
     for name in ["index.restore", "index.12345.lock", "state-abcdef", "stage"] {
         assert!(!repo.has(format!(".git/edio/{name}")), "{name}");
     }

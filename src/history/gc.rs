@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result};
 use crate::gitengine::{RefChange, check_version};
@@ -224,8 +225,13 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
 /// edio's name for the lock on the user's index: by it a dead one is known.
 const INDEX_LOCK: &str = "index.lock.edio";
 
+/// An accept runs its hooks and the editor without the workspace's lock. A folder of its that nothing happened in for
+/// so long belongs to a killed process, not to an editor that was left open.
+const ABANDONED: Duration = Duration::from_secs(10 * 24 * 60 * 60);
+
 /// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
 fn sweep_scratch(workspace: &Locked) {
+    let now = refs::disk_time(workspace);
     for entry in fs::read_dir(workspace.scratch())
         .into_iter()
         .flatten()
@@ -234,7 +240,10 @@ fn sweep_scratch(workspace: &Locked) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_index = name.starts_with("index.") && name != INDEX_LOCK;
-        let is_left = is_index || name == "stage" || name.starts_with("state-");
+        let is_left = is_index
+            || name == "stage"
+            || name.starts_with("state-")
+            || name.starts_with(accept::HOOKS_FOLDER) && is_abandoned(&entry, now);
         if is_left {
             let path = entry.path();
             // What can't be removed now is swept another time.
@@ -244,6 +253,13 @@ fn sweep_scratch(workspace: &Locked) {
             };
         }
     }
+}
+
+/// Was nothing made or removed in this folder for so long that no process can be at work in it?
+fn is_abandoned(folder: &fs::DirEntry, now: Option<SystemTime>) -> bool {
+    let changed = folder.metadata().and_then(|meta| meta.modified()).ok();
+    let age = changed.and_then(|changed| now?.duration_since(changed).ok());
+    age.is_some_and(|age| age > ABANDONED)
 }
 
 /// Packs edio's refs and no others: only git 2.42 and later can tell them apart.

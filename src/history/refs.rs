@@ -49,11 +49,16 @@ pub fn change_in_chunks(workspace: &Locked, changes: &[RefChange]) -> Result<()>
 
 /// Removes the locks that killed processes left on edio's refs. Returns how many.
 pub fn remove_dead_locks(workspace: &Locked) -> usize {
-    let now = fs::write(workspace.scratch().join("now"), b"\n")
-        .and_then(|()| fs::metadata(workspace.scratch().join("now"))?.modified());
-    now.map_or(0, |now| {
+    disk_time(workspace).map_or(0, |now| {
         remove_below(&workspace.git.common_dir.join(refnames::ALL), now)
     })
+}
+
+/// The time by the clock that dates the files of the scratch folder; `None` where nothing can be written there.
+pub fn disk_time(workspace: &Locked) -> Option<SystemTime> {
+    let file = workspace.scratch().join("now");
+    fs::write(&file, b"\n").ok()?;
+    fs::metadata(&file).ok()?.modified().ok()
 }
 
 fn remove_below(folder: &Path, now: SystemTime) -> usize {

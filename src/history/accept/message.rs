@@ -11,6 +11,9 @@ use crate::gitengine::{Oid, PrivateIndex};
 use super::super::turn::Turn;
 use super::super::workspace::Workspace;
 
+/// How the names of the folders begin that are made in the scratch folder for hooks and the editor.
+pub const HOOKS_FOLDER: &str = "stage-accept-";
+
 /// Are the hooks asked that can say no?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verify {
@@ -48,7 +51,7 @@ impl Hooks {
     pub fn of(workspace: &Workspace, verify: Verify) -> Result<Self> {
         // Two accepts may be at their hooks at the same time.
         let files = tempfile::Builder::new()
-            .prefix("stage-accept-")
+            .prefix(HOOKS_FOLDER)
             .tempdir_in(workspace.scratch())
             .or_cannot(|| format!("can't write in {}", workspace.scratch().display()))?;
         Ok(Self {

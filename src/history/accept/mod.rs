@@ -22,7 +22,7 @@ pub use self::index::remove_dead_lock;
 use self::land::land;
 pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
-pub use self::message::{Message, Verify};
+pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
