@@ -231,7 +231,7 @@ const ABANDONED: Duration = Duration::from_secs(10 * 24 * 60 * 60);
 
 /// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
 fn sweep_scratch(workspace: &Locked) {
-    let now = refs::disk_time(workspace);
+    let now = workspace.time_of_file_system().ok();
     for entry in fs::read_dir(workspace.scratch())
         .into_iter()
         .flatten()

@@ -49,16 +49,9 @@ pub fn change_in_chunks(workspace: &Locked, changes: &[RefChange]) -> Result<()>
 
 /// Removes the locks that killed processes left on edio's refs. Returns how many.
 pub fn remove_dead_locks(workspace: &Locked) -> usize {
-    disk_time(workspace).map_or(0, |now| {
+    workspace.time_of_file_system().map_or(0, |now| {
         remove_below(&workspace.git.common_dir.join(refnames::ALL), now)
     })
-}
-
-/// The time by the clock that dates the files of the scratch folder; `None` where nothing can be written there.
-pub fn disk_time(workspace: &Locked) -> Option<SystemTime> {
-    let file = workspace.scratch().join("now");
-    fs::write(&file, b"\n").ok()?;
-    fs::metadata(&file).ok()?.modified().ok()
 }
 
 fn remove_below(folder: &Path, now: SystemTime) -> usize {

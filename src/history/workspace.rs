@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use bstr::ByteSlice;
 
@@ -57,6 +58,19 @@ pub struct Locked {
 }
 
 impl Locked {
+    /// The time as the file system under the git directory tells it.
+    ///
+    /// It is compared with the times of files, so a clock of another machine, or one that was set back, must not matter.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn time_of_file_system(&self) -> Result<SystemTime> {
+        let file = self.scratch().join("now");
+        let time = fs::write(&file, b"\n").and_then(|()| fs::metadata(&file)?.modified());
+        time.or_cannot(|| format!("can't write in {}", self.scratch().display()))
+    }
+
     /// Notes that something is begun whose end the next command must look for, before its first lock or ref.
     ///
     /// # Errors

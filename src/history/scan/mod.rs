@@ -67,7 +67,7 @@ fn is_sparse(workspace: &Locked) -> bool {
 }
 
 fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
-    let started = time_of_file_system(workspace)?;
+    let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
     let status = status_question(&workspace.git, &workspace.settings)
         .index(&index.file)
@@ -193,15 +193,6 @@ impl Scan {
             flagged: self.base.flagged,
         }
     }
-}
-
-/// The time as the file system under the git directory tells it.
-///
-/// It is compared with the times of files, so a clock of another machine, or one that was set back, must not matter.
-fn time_of_file_system(workspace: &Locked) -> Result<SystemTime> {
-    let file = workspace.scratch().join("now");
-    let time = fs::write(&file, b"\n").and_then(|()| fs::metadata(&file)?.modified());
-    time.or_cannot(|| format!("can't write in {}", workspace.scratch().display()))
 }
 
 /// Renames a file over another. Two names of the same file become one.
