@@ -298,15 +298,17 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// It could not be started.
+    /// It could not be started. Once it runs, nothing of edio's own keeps edio from waiting for its end.
     pub fn hand_over(mut self) -> io::Result<Status> {
-        let signals = signals::Caught::new()?;
+        let signals = signals::Caught::new().ok();
         let mut child = match self.inner.spawn() {
             Err(error) if is_no_program(&error) => self.as_script().spawn()?,
             other => other?,
         };
         let ended = self.trace.as_ref().map(|trace| trace(&self.words));
-        signals.hand_on_until_the_end(&child)?;
+        if let Some(signals) = signals {
+            signals.hand_on_until_the_end(&child);
+        }
         let status = child.wait().map(Status);
         if let Some(ended) = ended {
             ended();
@@ -358,12 +360,12 @@ mod signals {
         }
 
         /// Hands on what other processes send, until the program has ended.
-        pub fn hand_on_until_the_end(mut self, child: &Child) -> io::Result<()> {
+        pub fn hand_on_until_the_end(mut self, child: &Child) {
             let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-                return Ok(());
+                return;
             };
             let handle = self.0.handle();
-            let leads = getsid(None).is_ok_and(|session| session == getpid());
+            let leads = leads_session();
             let relay = thread::spawn(move || {
                 for caught in self.0.forever() {
                     let known = HANDED_ON
@@ -378,10 +380,10 @@ mod signals {
                     }
                 }
             });
-            let ended = wait_for_end(pid);
+            // Where the system refuses this way of waiting, the plain one that follows tells why.
+            let _ = wait_for_end(pid);
             handle.close();
             let _ = relay.join();
-            ended.map(drop).map_err(io::Error::from)
         }
     }
 
@@ -406,10 +408,28 @@ mod signals {
 
     /// The signals that edio was started to ignore, one bit each. Where the system does not tell, none.
     fn ignored() -> u64 {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        told("SigIgn:")
+            .and_then(|mask| u64::from_str_radix(&mask, 16).ok())
             .unwrap_or(0)
+    }
+
+    /// Is edio the leader of its session?
+    ///
+    /// In a container the session's leader can be a process outside, and its number is 0 then. rustix has no room for
+    /// a process 0, so that on Linux, where this can be, the kernel's own table is read instead.
+    fn leads_session() -> bool {
+        match told("NSsid:") {
+            Some(session) => session.parse() == Ok(getpid().as_raw_pid()),
+            None if cfg!(target_os = "linux") => false,
+            None => getsid(None).is_ok_and(|session| session == getpid()),
+        }
+    }
+
+    /// The last word of a line of what the kernel tells of this process (proc_pid_status(5)), where there is such a table.
+    fn told(name: &str) -> Option<String> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next_back().map(str::to_owned)
     }
 }
 
@@ -426,9 +446,7 @@ mod signals {
             Ok(Self)
         }
 
-        pub fn hand_on_until_the_end(self, _: &Child) -> io::Result<()> {
-            Ok(())
-        }
+        pub fn hand_on_until_the_end(self, _: &Child) {}
     }
 }
 

@@ -1060,7 +1060,7 @@ fn p6_a_branch_that_moves_meanwhile_is_not_overwritten() {
     fs::create_dir(&bin).unwrap();
     fs::write(bin.join("git"), script).unwrap();
     fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", bin.display(), crate::common::path());
     let index_before = fs::read(repo.path(".git/index")).unwrap();
 
     let mut command = repo.command(["accept", "feat"]);

@@ -2,7 +2,6 @@
 //! raw (P9).
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Ran, Repo, edio_binary};
+use crate::common::{Ran, Repo, edio_binary, left_out};
 
 /// Runs these command lines, and shows each with what came of it.
 fn transcript(repo: &Repo, lines: &[&[&str]]) -> String {
@@ -1664,9 +1663,7 @@ fn on_a_full_disk_nothing_is_changed() {
         .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
         .unwrap_or_default();
     if told.is_empty() || told == "no mount\n" {
-        let words = b"on_a_full_disk: left out, no file system may be mounted here\n";
-        std::io::stderr().write_all(words).unwrap();
-        return;
+        return left_out("no file system may be mounted here");
     }
     assert_eq!(
         told,

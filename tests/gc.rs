@@ -477,7 +477,7 @@ fn accept_starts_one_behind_it_where_something_is_old() {
     let repo = with_an_archived();
     let old = repo.sessions("archive").remove(0);
     // A git that tells how its parent was started.
-    let paths = std::env::var("PATH").unwrap();
+    let paths = crate::common::path();
     let mut folders = paths.split(':').map(|folder| format!("{folder}/git"));
     let real = folders.find(|git| fs::metadata(git).is_ok()).unwrap();
     let bin = repo.outside().join("bin");

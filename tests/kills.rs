@@ -58,7 +58,7 @@ impl Scene {
 
     /// A git that counts how often it is called, and kills who called it the N-th time.
     fn write_killer(&self) {
-        let paths = std::env::var("PATH").unwrap();
+        let paths = crate::common::path();
         let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
         let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
         let git = self.repo.outside().join("bin/git");
@@ -91,7 +91,7 @@ impl Scene {
         );
         let _ = fs::remove_dir_all(&counts);
         fs::create_dir(&counts).unwrap();
-        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let path = format!("{}:{}", bin.display(), crate::common::path());
         let mut command = self.repo.command(self.words);
         command.env("PATH", path).env("COUNT", counts.join("call"));
         command.env("KILL_AT", at.to_string());

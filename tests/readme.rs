@@ -73,7 +73,7 @@ impl Shell {
     fn types(&self, line: &str) -> String {
         let mut path = self.repo.outside().join("bin").into_os_string();
         path.push(":");
-        path.push(std::env::var_os("PATH").unwrap());
+        path.push(crate::common::path());
         let mut shell = Command::new("sh");
         self.repo.surround(&mut shell);
         shell

@@ -814,7 +814,7 @@ fn p4_what_is_changed_during_a_restore_is_saved_and_named() {
     fs::write(bin.join("git"), script).unwrap();
     repo.chmod(bin.join("git"), 0o755);
     let mut command = repo.command(["restore", "1"]);
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", bin.display(), crate::common::path());
     let ran = repo.ran(command.env("PATH", path));
     ran.ok();
     assert_eq!(repo.manifest(), held(&repo, 1));

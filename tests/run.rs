@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo, edio_binary, python};
+use crate::common::{Ran, Repo, edio_binary, left_out, python};
 
 /// Runs a script in a shell under `edio run`.
 fn run(repo: &Repo, script: &str) -> Ran {
@@ -146,7 +146,7 @@ fn p8_a_signal_sent_to_edio_reaches_the_command_once_and_the_turn_is_taken() {
     for (number, signal) in (1..).zip(["TERM", "INT", "HUP"]) {
         let script = format!(
             "trap 'echo {signal} >> got' {signal}; echo ready\n\
-             while ! test -e got; do sleep 0.01; done; sleep 0.2; mv got a; exit 9"
+             n=0; while ! test -e got && test $n -lt 1000; do sleep 0.01; n=$((n+1)); done; sleep 0.2; mv got a; exit 9"
         );
         let child = started(&repo, &script);
         send(signal, child.id());
@@ -336,6 +336,32 @@ fn p8_what_edio_was_started_to_ignore_stays_ignored() {
     let ran = repo.ran(&mut command);
     assert_eq!(ran.code, Some(5), "{ran}");
     assert_eq!(repo.in_turn(1, "a").as_deref(), Some("alive\n"));
+}
+
+#[test]
+fn p8_in_a_container_whose_session_is_led_from_outside() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    // A session's number is 0 where its leader lies outside the container.
+    let container = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        repo.surround(&mut command);
+        let rooms = [
+            "--user",
+            "--map-root-user",
+            "--pid",
+            "--fork",
+            "--mount-proc",
+        ];
+        command.args(rooms).args(words);
+        repo.ran(command.current_dir(&repo.top).stdin(Stdio::null()))
+    };
+    let edio = edio_binary().to_str().unwrap();
+    if container(&["true"]).code != Some(0) {
+        return left_out("no container can be made here");
+    }
+    let ran = container(&[edio, "run", "--", "sh", "-c", "echo two > a; exit 5"]);
+    assert_eq!(ran.code, Some(5), "{ran}");
+    assert_eq!(repo.in_turn(1, "a").as_deref(), Some("two\n"));
 }
 
 #[test]

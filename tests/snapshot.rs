@@ -784,7 +784,7 @@ fn p2_the_cached_index_is_no_younger_than_its_scan() {
                   esac\nexec git \"$@\"\n";
     fs::write(bin.join("git"), script).unwrap();
     repo.chmod(bin.join("git"), 0o755);
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", bin.display(), crate::common::path());
     let time = |path: &str| fs::metadata(repo.path(path)).unwrap().modified().unwrap();
     for content in ["2\n", "3\n"] {
         repo.write("a", content);

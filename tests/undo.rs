@@ -651,7 +651,7 @@ fn an_accept_that_was_refused_is_not_made_by_an_undo() {
 
 /// A git that kills the edio that started it, before it does what these words are a part of. Returns the `PATH`.
 fn killing_git(repo: &Repo, words: &str) -> String {
-    let paths = std::env::var("PATH").unwrap();
+    let paths = crate::common::path();
     let mut folders = paths.split(':').map(|folder| format!("{folder}/git"));
     let real = folders.find(|git| fs::metadata(git).is_ok()).unwrap();
     let bin = repo.outside().join("bin");

@@ -155,9 +155,10 @@ impl Repo {
     /// Gives a process the surroundings of this test and no others.
     pub fn surround(&self, command: &mut Command) {
         let around = self.scratch.path();
+        signals_as_usual();
         command
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("PATH", path())
             .env("HOME", around.join("home"))
             .env("TMPDIR", around)
             .env("LC_ALL", "C.UTF-8")
@@ -628,6 +629,51 @@ fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {
             found.push(format!("special {name:?}"));
         }
     }
+}
+
+/// Tells past the harness, which shows nothing of a test that passes, that this one had to be left out here, and why.
+pub fn left_out(why: &str) {
+    use std::io::Write;
+    let test = std::thread::current();
+    let test = test.name().unwrap_or("a test");
+    let words = format!("{test}: left out, {why}\n");
+    std::io::stderr().write_all(words.as_bytes()).unwrap();
+}
+
+/// Where programs are looked for: first the git that `EDIO_TEST_GIT` names, where it names one.
+pub fn path() -> &'static str {
+    static FOUND: OnceLock<String> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let path = std::env::var("PATH").unwrap();
+        let Some(git) = std::env::var_os("EDIO_TEST_GIT") else {
+            return path;
+        };
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("git");
+        fs::create_dir_all(&folder).unwrap();
+        let link = tempfile::Builder::new()
+            .make_in(&folder, |name| std::os::unix::fs::symlink(&git, name))
+            .unwrap();
+        link.persist(folder.join("git")).unwrap();
+        format!("{}:{path}", folder.display())
+    })
+}
+
+/// Has what the tests start find the usual signals, also where the tests were started to ignore some (`nohup`).
+///
+/// A handler, unlike an ignored signal, isn't inherited; and what was ignored before changes nothing in this process.
+fn signals_as_usual() {
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] {
+            if ignored & (1 << (signal - 1)) != 0 {
+                signal_hook::flag::register(signal, std::sync::Arc::default()).unwrap();
+            }
+        }
+    });
 }
 
 /// The Python that `python3` stands for: a wrapper around it may take longer than all the rest.
