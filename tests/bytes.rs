@@ -572,3 +572,116 @@ fn p3_the_undo_of_a_first_turn_leaves_the_bytes_of_files_that_it_did_not_change(
     repo.edio(["undo"]).ok();
     assert_eq!(repo.manifest(), before);
 }
+
+#[test]
+fn p3_what_a_conversion_hides_from_git_is_a_change() {
+    let cases: [(&str, &[(&str, &str)], &[u8], &[u8]); 4] = [
+        ("* text=auto", &[], b"1\n2\n", b"1\r\n2\r\n"),
+        ("f eol=crlf", &[], b"1\r\n2\r\n", b"1\n2\r\n"),
+        ("f ident", &[], b"$Id$\n", b"$Id: mine $\n"),
+        (
+            "f filter=lossy",
+            &[("filter.lossy.clean", "sed /^secret/d")],
+            b"a\nsecret 1\n",
+            b"a\nsecret 2\n",
+        ),
+    ];
+    for (attributes, settings, one, two) in cases {
+        let repo = repo_with(attributes, settings);
+        repo.write("f", one);
+        snapshot(&repo);
+        repo.write("f", two);
+        let status = repo.edio(["status"]);
+        assert!(status.ok().stdout.contains("\n  M f\n"), "{attributes}: {status}");
+        repo.edio(["snapshot", "--if-changed"]).ok();
+        assert_eq!(repo.turns(), 2, "{attributes}");
+        repo.edio(["snapshot", "--if-changed"]).ok();
+        assert_eq!(repo.turns(), 2, "{attributes}");
+        let told = repo.edio(["show", "2", "--json"]).json().remove(0);
+        assert_eq!((&told["files"], &told["message"]), (&1.into(), &"f".into()));
+        restore(&repo, 1);
+        is(&repo, "f", one, attributes);
+        restore(&repo, 2);
+        is(&repo, "f", two, attributes);
+        // Unsaved, it becomes a safety turn, and undo brings it back.
+        repo.write("f", one);
+        repo.write("other", "unsaved\n");
+        repo.edio(["snapshot"]).ok();
+        repo.write("f", two);
+        restore(&repo, 1);
+        is(&repo, "f", one, attributes);
+        repo.edio(["undo"]).ok();
+        is(&repo, "f", two, attributes);
+        repo.fsck();
+    }
+}
+
+#[test]
+fn p3_what_is_hidden_is_seen_though_the_users_git_has_looked_first() {
+    let repo = repo_with("* text=auto", &[]);
+    repo.write("f", "1\n");
+    snapshot(&repo);
+    repo.write("f", "1\r\n");
+    repo.write("staged", "s\n");
+    repo.git(["add", "staged"]);
+    repo.git(["status"]);
+    snapshot(&repo);
+    restore(&repo, 1);
+    is(&repo, "f", "1\n", "before");
+    restore(&repo, 2);
+    is(&repo, "f", "1\r\n", "after");
+}
+
+#[test]
+fn touching_files_without_changing_them_is_no_change() {
+    let repo = repo_with("* text=auto", &[]);
+    repo.write("f", "1\r\n");
+    snapshot(&repo);
+    restore(&repo, 0);
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    restore(&repo, 1);
+    for path in ["f", "other", ".gitattributes"] {
+        let content = bytes(&repo, path);
+        repo.write(path, content);
+    }
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!(repo.turns(), 1);
+}
+
+#[test]
+fn p3_rules_that_are_ignored_themselves_count_as_well() {
+    for rules in [".gitattributes", "d/.gitattributes"] {
+        let repo = Repo::with(&[("d/f", "1\n"), ("other", "o\n")]);
+        repo.write(".git/info/exclude", ".gitattributes\n");
+        repo.write(rules, "* text\n");
+        repo.write("d/f", "1\r\n");
+        snapshot(&repo);
+        repo.write("d/f", "2\r\n");
+        snapshot(&repo);
+        repo.write("d/f", "2\n");
+        snapshot(&repo);
+        for (turn, content) in [(1, "1\r\n"), (2, "2\r\n"), (3, "2\n")] {
+            restore(&repo, turn);
+            is(&repo, "d/f", content, rules);
+        }
+        repo.remove("d/f");
+        repo.write("other", "2\n");
+        snapshot(&repo);
+        restore(&repo, 1);
+        is(&repo, "d/f", "1\r\n", rules);
+    }
+}
+
+#[test]
+fn p3_a_partial_restore_leaves_the_bytes_of_other_paths() {
+    let repo = repo_with("* text=auto", &[]);
+    repo.write("f", "1\n");
+    repo.write("other", "1\n");
+    snapshot(&repo);
+    repo.write("f", "2\r\n");
+    repo.write("other", "1\r\n");
+    snapshot(&repo);
+    repo.edio(["restore", "1", "-f", "f"]).ok();
+    is(&repo, "f", "1\n", "the wanted path");
+    is(&repo, "other", "1\r\n", "the other path");
+}

@@ -147,7 +147,7 @@ fn look(
     let Some(ground) = ground(&mut workspace)? else {
         return Ok(None);
     };
-    if scan.tree == ground.tree {
+    if scan.tree == ground.tree && scan.on_disk(&workspace)?.hidden.is_empty() {
         remember(&mut workspace, scan)?;
         return Ok(None);
     }

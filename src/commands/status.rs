@@ -91,7 +91,14 @@ fn unsaved(context: &Context, session: &Session) -> Result<(Vec<Difference>, Vec
     let workspace = context.open_locked()?;
     let scan = scan(&workspace)?;
     let current = session.current()?;
-    let changed = workspace.git.differences(&current.tree, &scan.tree)?;
+    let mut changed = workspace.git.differences(&current.tree, &scan.tree)?;
+    // Their blobs are the same: git's conversion hides what changed.
+    let hidden = &scan.on_disk(&workspace)?.hidden;
+    changed.extend(hidden.iter().map(|(path, entry)| Difference {
+        path: path.clone(),
+        old: Some(entry.clone()),
+        new: Some(entry.clone()),
+    }));
     Ok((changed, scan.skipped))
 }
 

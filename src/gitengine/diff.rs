@@ -1,11 +1,12 @@
 //! What differs between two trees.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 
 use super::command::{Answer, Git};
+use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid};
 use super::paths::{RepoPath, os_path};
@@ -52,6 +53,19 @@ impl Git {
             .ask("diff-tree")
             .args(["-r", "-z", "--raw", "--no-renames"]);
         Ok(parse(&ask.arg("--end-of-options").arg(old).arg(new).run()?)?.0)
+    }
+
+    /// The files whose time stamps or sizes are not as this index has them, whatever is in them.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn touched_since(&self, index: &Path, settings: &Settings) -> Result<Vec<RepoPath>> {
+        let ask = self.ask("diff-files").index(index);
+        let ask = settings.without_required_filters(ask);
+        let ask = ask.args(["-z", "--raw", "--no-renames", "--ignore-submodules=all"]);
+        let touched = parse(&ask.run()?)?.0;
+        Ok(touched.into_iter().map(|touched| touched.path).collect())
     }
 
     /// The paths that differ between two trees, among these or below them (all where there are none), and how many lines.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bstr::ByteSlice;
 
-use super::command::Git;
+use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::index::PrivateIndex;
@@ -142,6 +142,13 @@ fn has_driver(settings: &Settings, name: &[u8]) -> bool {
 }
 
 impl Settings {
+    /// Has a question live with filters that fail: where one is required, git would end over a single file.
+    pub fn without_required_filters(&self, ask: Ask) -> Ask {
+        self.filters().iter().fold(ask, |ask, name| {
+            ask.setting(format!("filter.{name}.required=false"))
+        })
+    }
+
     /// Are line ends converted where no attribute says so?
     pub fn converts_lines(&self) -> bool {
         self.writes_crlf() || self.says("core.autocrlf", b"input")

@@ -60,9 +60,7 @@ pub fn question(git: &Git, settings: &Settings) -> Ask {
         .env("GIT_OPTIONAL_LOCKS", "1")
         .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
         .args(["--no-renames", "--ignore-submodules=dirty"]);
-    settings.filters().iter().fold(ask, |ask, name| {
-        ask.setting(format!("filter.{name}.required=false"))
-    })
+    settings.without_required_filters(ask)
 }
 
 impl Status {

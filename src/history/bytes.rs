@@ -4,15 +4,20 @@
 //! noted beside it, path by path: the id of the raw content, and the content itself where it is no blob of the tree.
 //! The notes go along from turn to turn, so each turn has all that are needed to bring it back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::time::SystemTime;
 
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
+use serde::{Deserialize, Serialize};
+
 use crate::gitengine::{Conversion, Difference, Entry, Mode, Oid, RepoPath};
 
 use super::restore::disk_blob_id;
+use super::scan::{Scan, Touched};
+use super::turn::{Ending, Turn};
 use super::workspace::{Locked, Workspace};
 
 /// What was on disk at a path.
@@ -27,8 +32,32 @@ pub struct Raw {
 }
 
 /// What was on disk, by path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RawIds(BTreeMap<RepoPath, Raw>);
+#[derive(Clone, Debug, Default)]
+pub struct RawIds {
+    noted: BTreeMap<RepoPath, Raw>,
+    unnoted: Unnoted,
+}
+
+/// What the bytes were at a path of which nothing is noted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unnoted {
+    /// The blob's: edio has seen the work tree, and noted what is otherwise.
+    #[default]
+    IsBlob,
+    /// What git makes of the blob: nobody has seen it. So it is in HEAD, where a session began.
+    AsCheckedOut,
+}
+
+impl Unnoted {
+    /// What holds in a turn.
+    pub fn of(turn: &Turn) -> Self {
+        match turn.note.work.ending {
+            Some(Ending::Unmeasured) => Unnoted::AsCheckedOut,
+            _ => Unnoted::IsBlob,
+        }
+    }
+}
 
 /// Which paths are looked at.
 pub enum Scope<'a> {
@@ -52,13 +81,17 @@ impl RawIds {
             };
             Some((RepoPath::new(path)?, raw))
         };
-        records.map(pair).collect::<Option<_>>().map(Self)
+        let noted = records.map(pair).collect::<Option<_>>()?;
+        Some(Self {
+            noted,
+            unnoted: Unnoted::default(),
+        })
     }
 
     /// The notes as [`RawIds::parse`] reads them.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for (path, raw) in &self.0 {
+        for (path, raw) in &self.noted {
             let head = format!("{} {} {}\t", raw.blob, raw.raw, raw.mode.digits());
             bytes.extend_from_slice(head.as_bytes());
             bytes.extend_from_slice(path.as_bytes());
@@ -69,25 +102,59 @@ impl RawIds {
 
     /// The bytes that were on disk where the tree has this entry, if that is noted.
     pub fn of(&self, path: &RepoPath, entry: &Entry) -> Option<&Oid> {
-        let raw = self.0.get(path).filter(|raw| raw.blob == entry.oid);
+        let raw = self.noted.get(path).filter(|raw| raw.blob == entry.oid);
         raw.map(|raw| &raw.raw)
     }
 
-    /// The paths of which other bytes are noted here than there, or none there.
-    pub fn where_other_than(&self, other: &RawIds) -> Vec<RepoPath> {
-        let noted = self.0.iter();
-        let differ = noted.filter(|(path, raw)| other.0.get(*path) != Some(raw));
-        differ.map(|(path, _)| path.clone()).collect()
+    /// What the bytes were where nothing is noted.
+    pub fn unnoted(&self) -> Unnoted {
+        self.unnoted
+    }
+
+    /// These notes, where nobody has seen the other paths.
+    #[must_use]
+    pub fn else_as_checked_out(self) -> Self {
+        Self {
+            unnoted: Unnoted::AsCheckedOut,
+            ..self
+        }
+    }
+
+    /// The paths of which one says something else than the other, where what neither notes is the blob's.
+    fn paths_noted_otherwise(&self, other: &RawIds) -> Vec<RepoPath> {
+        let paths: BTreeSet<&RepoPath> = self.noted.keys().chain(other.noted.keys()).collect();
+        let differ = paths
+            .into_iter()
+            .filter(|path| self.noted.get(*path) != other.noted.get(*path));
+        differ.cloned().collect()
+    }
+
+    /// The notes that stay where this scope is looked at anew.
+    fn outside(&self, scope: &Scope<'_>) -> Self {
+        let mut noted = self.noted.clone();
+        if let Scope::Changed(differences) = scope {
+            for difference in *differences {
+                noted.remove(&difference.path);
+            }
+        }
+        Self {
+            noted,
+            unnoted: Unnoted::IsBlob,
+        }
+    }
+
+    fn says_the_same(&self, other: &RawIds) -> bool {
+        self.noted == other.noted
     }
 
     /// Is nothing noted?
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.noted.is_empty()
     }
 
     /// The contents that no tree holds, by path.
     pub fn contents(&self) -> impl Iterator<Item = (&RepoPath, Entry)> {
-        let lonely = self.0.iter().filter(|(_, raw)| raw.raw != raw.blob);
+        let lonely = self.noted.iter().filter(|(_, raw)| raw.raw != raw.blob);
         lonely.map(|(path, raw)| {
             let entry = Entry {
                 mode: raw.mode,
@@ -102,9 +169,9 @@ impl RawIds {
     pub fn with(&self, other: &RawIds, paths: impl Iterator<Item = RepoPath>) -> Self {
         let mut all = self.clone();
         for path in paths {
-            match other.0.get(&path) {
-                Some(raw) => all.0.insert(path, raw.clone()),
-                None => all.0.remove(&path),
+            match other.noted.get(&path) {
+                Some(raw) => all.noted.insert(path, raw.clone()),
+                None => all.noted.remove(&path),
             };
         }
         all
@@ -131,20 +198,22 @@ pub fn may_convert(workspace: &Workspace, has_attribute_files: bool) -> bool {
 /// git failed, or a file that git could read can't be read any more.
 pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) -> Result<RawIds> {
     let candidates = candidates(workspace, tree, scope)?;
+    note_these(workspace, before.outside(scope), candidates)
+}
+
+fn note_these(
+    workspace: &Locked,
+    mut after: RawIds,
+    candidates: Vec<(RepoPath, Entry)>,
+) -> Result<RawIds> {
     let paths: Vec<RepoPath> = candidates.iter().map(|(path, _)| path.clone()).collect();
     let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
-    let mut after = before.clone();
-    if let Scope::Changed(differences) = scope {
-        for difference in *differences {
-            after.0.remove(&difference.path);
-        }
-    }
     let mut to_store = Vec::new();
     for ((path, entry), conversion) in candidates.into_iter().zip(conversions) {
         // A pointer of Git LFS is short. Where the content stands, LFS keeps it, and it is not read.
         let is_pointer = || is_shorter(&path.below(&workspace.git.work_tree), 1024);
         if conversion == Conversion::None || conversion == Conversion::Lfs && !is_pointer() {
-            after.0.remove(&path);
+            after.noted.remove(&path);
             continue;
         }
         let format = workspace.git.format;
@@ -153,7 +222,7 @@ pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) 
         let Some(raw) = raw else { continue };
         let is_content = raw != entry.oid && conversion == Conversion::Lfs;
         if is_content || raw == entry.oid && conversion == Conversion::In {
-            after.0.remove(&path);
+            after.noted.remove(&path);
             continue;
         }
         if raw != entry.oid {
@@ -164,11 +233,11 @@ pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) 
             raw,
             mode: entry.mode,
         };
-        after.0.insert(path, raw);
+        after.noted.insert(path, raw);
     }
     let stored = workspace.git.write_raw_blobs(&to_store)?;
     for (path, oid) in to_store.iter().zip(stored) {
-        if let Some(raw) = after.0.get_mut(path) {
+        if let Some(raw) = after.noted.get_mut(path) {
             raw.raw = oid;
         }
     }
@@ -209,12 +278,194 @@ pub fn fingerprint(workspace: &Workspace) -> String {
     )
 }
 
-/// The notes in a side commit.
+/// What stands on disk behind conversions.
+#[derive(Debug, Default)]
+pub struct OnDisk {
+    /// The bytes, by path.
+    pub raw_ids: RawIds,
+    /// The paths with other bytes than where the session stands, and the same blob: git's conversion hides the change.
+    pub hidden: Vec<(RepoPath, Entry)>,
+    /// Are the notes others than those of where the session stands?
+    pub is_news: bool,
+    /// Those among the paths looked at that were changed within the second in which the scan began, or later. git
+    /// compares whole seconds: of another change in the same one it sees only what its conversion lets through.
+    pub just_changed: Vec<RepoPath>,
+}
+
+/// What stands on disk behind conversions, as of a scan: the notes of where the session stands, brought up to date.
+///
+/// Looked at are what differs from there, what has another time stamp than at the last snapshot, and what was changed
+/// just before that. All is looked at where no snapshot has left stamps, or what decides about conversions has changed.
 ///
 /// # Errors
 ///
-/// They can't be read: then nobody knows which bytes to bring back.
-pub fn read(workspace: &Workspace, side: Option<&Oid>) -> Result<RawIds> {
+/// git failed, or a file that git could read can't be read any more.
+pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
+    if !may_convert(workspace, scan.attribute_files) {
+        return Ok(OnDisk::default());
+    }
+    let state = &workspace.state;
+    let known = state.session.as_ref().zip(workspace.pointed.as_ref());
+    let Some((standing, pointed)) = known.filter(|(s, p)| s.current == p.commit) else {
+        let all = candidates(workspace, &scan.tree, &Scope::All)?;
+        let just_changed = changed_since(workspace, &all, scan.started);
+        let raw_ids = note_these(workspace, RawIds::default(), all)?;
+        return Ok(OnDisk {
+            is_news: !raw_ids.is_empty(),
+            raw_ids,
+            hidden: Vec::new(),
+            just_changed,
+        });
+    };
+    let before = RawIds {
+        unnoted: standing.unnoted,
+        ..read(workspace, standing.side.as_ref())?
+    };
+    let differences = workspace.git.differences(&pointed.tree, &scan.tree)?;
+    let is_rule = |difference: &Difference| difference.path.name() == b".gitattributes";
+    let same_rules = !differences.iter().any(is_rule)
+        && state.conversions.as_ref() == Some(&fingerprint(workspace));
+    let mut looked_at = differences.clone();
+    let scope = match scan.touched(workspace)? {
+        Touched::These(mut paths) if same_rules => {
+            paths.extend(state.just_changed.iter().cloned());
+            looked_at.extend(as_they_are(workspace, &scan.tree, &paths)?);
+            Scope::Changed(&looked_at)
+        }
+        _ => Scope::All,
+    };
+    let these = candidates(workspace, &scan.tree, &scope)?;
+    let just_changed = changed_since(workspace, &these, scan.started);
+    let raw_ids = note_these(workspace, before.outside(&scope), these)?;
+    // Of what git checked out nobody knows which bytes it were: that they are noted now is no change.
+    let hidden = match before.unnoted {
+        Unnoted::AsCheckedOut => Vec::new(),
+        Unnoted::IsBlob => {
+            let seen: BTreeSet<&RepoPath> = differences.iter().map(|d| &d.path).collect();
+            let mut hidden = other_bytes(workspace, &scan.tree, &before, &raw_ids)?;
+            hidden.retain(|(path, _)| !seen.contains(path));
+            hidden
+        }
+    };
+    Ok(OnDisk {
+        is_news: !raw_ids.says_the_same(&before),
+        raw_ids,
+        hidden,
+        just_changed,
+    })
+}
+
+/// Those of these files that were changed in the second of this moment, or later.
+fn changed_since(
+    workspace: &Locked,
+    files: &[(RepoPath, Entry)],
+    moment: SystemTime,
+) -> Vec<RepoPath> {
+    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
+    let second = since(moment).map_or(0, |since| since.as_secs());
+    let is_recent = |path: &&RepoPath| {
+        let meta = fs::symlink_metadata(path.below(&workspace.git.work_tree));
+        meta.is_ok_and(|meta| seconds_of_change(&meta) >= second)
+    };
+    let paths = files.iter().map(|(path, _)| path);
+    paths.filter(is_recent).cloned().collect()
+}
+
+/// When the file was changed, in whatever way: a time that programs can't set.
+#[cfg(unix)]
+fn seconds_of_change(meta: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    u64::try_from(meta.ctime()).unwrap_or(0)
+}
+
+/// When the content was changed.
+#[cfg(not(unix))]
+fn seconds_of_change(meta: &fs::Metadata) -> u64 {
+    let time = meta.modified().ok();
+    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or(u64::MAX, |since| since.as_secs())
+}
+
+/// Paths of a tree, as differences that change nothing.
+fn as_they_are(workspace: &Locked, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<Difference>> {
+    let entries = workspace.git.entries_at(tree, paths)?;
+    let same = entries.into_iter().map(|(path, entry)| Difference {
+        path,
+        old: Some(entry.clone()),
+        new: Some(entry),
+    });
+    Ok(same.collect())
+}
+
+/// The entries of this tree that had other bytes on disk as `ours` has it than as `theirs` has it.
+///
+/// Where `theirs` has seen only what it notes, only that counts.
+///
+/// # Errors
+///
+/// git failed.
+pub fn other_bytes(
+    workspace: &Workspace,
+    tree: &Oid,
+    ours: &RawIds,
+    theirs: &RawIds,
+) -> Result<Vec<(RepoPath, Entry)>> {
+    let mut paths = ours.paths_noted_otherwise(theirs);
+    if theirs.unnoted == Unnoted::AsCheckedOut {
+        paths.retain(|path| theirs.noted.contains_key(path));
+    }
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let entries = workspace.git.entries_at(tree, &paths)?;
+    let bytes = |ids: &RawIds, path: &RepoPath, entry: &Entry| {
+        let noted = ids.of(path, entry);
+        noted.unwrap_or(&entry.oid).clone()
+    };
+    let (mut differ, same): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|(path, entry)| bytes(ours, path, entry) != bytes(theirs, path, entry));
+    // What Git LFS keeps is not noted, unlike its pointer, which is the blob.
+    let one_notes = |(path, entry): &(RepoPath, Entry)| {
+        ours.of(path, entry).is_some() != theirs.of(path, entry).is_some()
+    };
+    let same = same.into_iter().filter(one_notes).collect();
+    differ.extend(only_lfs(workspace, same)?);
+    Ok(differ)
+}
+
+/// Those that Git LFS keeps: their blobs are pointers, and their content is not noted.
+///
+/// # Errors
+///
+/// git failed.
+pub fn only_lfs(
+    workspace: &Workspace,
+    entries: Vec<(RepoPath, Entry)>,
+) -> Result<Vec<(RepoPath, Entry)>> {
+    if entries.is_empty() || !workspace.settings.filters().contains(&"lfs") {
+        return Ok(Vec::new());
+    }
+    let paths: Vec<RepoPath> = entries.iter().map(|(path, _)| path.clone()).collect();
+    let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
+    let lfs = entries.into_iter().zip(conversions);
+    let lfs = lfs.filter(|(_, conversion)| *conversion == Conversion::Lfs);
+    Ok(lfs.map(|(entry, _)| entry).collect())
+}
+
+/// What a turn has noted.
+///
+/// # Errors
+///
+/// It can't be read: then nobody knows which bytes to bring back.
+pub fn of_turn(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
+    Ok(RawIds {
+        unnoted: Unnoted::of(turn),
+        ..read(workspace, turn.note.side.as_ref())?
+    })
+}
+
+fn read(workspace: &Workspace, side: Option<&Oid>) -> Result<RawIds> {
     let Some(side) = side else {
         return Ok(RawIds::default());
     };
@@ -238,14 +489,18 @@ mod tests {
             raw: oid("b"),
             mode: Mode::Executable,
         };
-        let ids = RawIds(BTreeMap::from([(path.clone(), raw)]));
-        assert_eq!(RawIds::parse(&ids.write()), Some(ids.clone()));
+        let ids = RawIds {
+            noted: BTreeMap::from([(path.clone(), raw)]),
+            unnoted: Unnoted::IsBlob,
+        };
+        let read = RawIds::parse(&ids.write()).unwrap();
+        assert!(read.says_the_same(&ids));
         let entry = |digit| Entry {
             mode: Mode::File,
             oid: oid(digit),
         };
         assert_eq!(ids.of(&path, &entry("a")), Some(&oid("b")));
         assert_eq!(ids.of(&path, &entry("c")), None);
-        assert_eq!(RawIds::parse(b"x"), None);
+        assert!(RawIds::parse(b"x").is_none());
     }
 }

@@ -5,12 +5,12 @@ use crate::gitengine::RefChange;
 
 use super::accept;
 use super::archive;
-use super::bytes;
+use super::bytes::{self, RawIds};
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, Sources, Task, Unnoted, capitalised, new_note, own_session, perform, plan_to,
+    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to,
     save_unsaved,
 };
 use super::scan::scan;
@@ -163,13 +163,14 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     let Some(operation) = unfinished_restore(&session) else {
         return Ok(None);
     };
-    let commits = workspace.git.commits(std::slice::from_ref(&operation.to))?;
-    let to = commits.first().and_then(Turn::read);
-    let Some(to) = to else {
+    let ends = [operation.from.clone(), operation.to.clone()];
+    let commits = workspace.git.commits(&ends)?;
+    let turns: Option<Vec<Turn>> = commits.iter().map(Turn::read).collect();
+    let Some([from, to]) = turns.and_then(|turns| <[Turn; 2]>::try_from(turns).ok()) else {
         return Ok(None);
     };
     let scan = scan(workspace)?;
-    let raw_ids = bytes::read(workspace, to.note.side.as_ref())?;
+    let raw_ids = wanted_bytes(workspace, &operation, &from, &to)?;
     let goal = Goal {
         tree: &operation.tree,
         not_held: &side::all_skipped(workspace, &to)?,
@@ -177,13 +178,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         name: operation.text.clone(),
     };
     let plan = plan_to(workspace, &scan, &goal)?;
-    let sources = Sources::of(
-        workspace,
-        &plan,
-        &operation.tree,
-        &raw_ids,
-        Unnoted::of(&to),
-    )?;
+    let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
     let safety = save_unsaved(
         workspace,
         scan,
@@ -218,4 +213,25 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     };
     perform(workspace, &mut session, task, moment)?;
     Ok(Some(text))
+}
+
+/// What is to be on disk behind conversions when an operation has ended.
+fn wanted_bytes(
+    workspace: &Locked,
+    operation: &Operation,
+    from: &Turn,
+    to: &Turn,
+) -> Result<RawIds> {
+    let then = bytes::of_turn(workspace, to)?;
+    if !matches!(operation.deed, Deed::RestorePaths | Deed::Revert) {
+        return Ok(then);
+    }
+    // These change only some paths. The others stay as they were.
+    let changed = workspace.git.differences(&from.tree, &operation.tree)?;
+    let changed = changed.into_iter().map(|difference| difference.path);
+    let mixed = bytes::of_turn(workspace, from)?.with(&then, changed);
+    Ok(match operation.deed {
+        Deed::Revert => mixed.else_as_checked_out(),
+        _ => mixed,
+    })
 }

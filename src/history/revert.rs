@@ -6,7 +6,7 @@ use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::restore::{
-    Action, End, Goal, Performed, Plan, Sources, Task, Unnoted, new_note, own_session, perform,
+    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform,
     plan_to, save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
@@ -113,7 +113,7 @@ fn make_plan(
 ) -> Result<(Plan, Sources, RawIds)> {
     refuse_other_line(workspace, session, wish)?;
     let before = session.before(workspace, &wish.first)?;
-    let raw_ids = bytes::read(workspace, before.note.side.as_ref())?;
+    let raw_ids = bytes::of_turn(workspace, &before)?.else_as_checked_out();
     let without = match wish.paths.is_empty() {
         true => before.tree.clone(),
         false => only_paths(workspace, wish, &before.tree)?,
@@ -137,7 +137,7 @@ fn make_plan(
         Action::Write { new, old } => old.as_ref() != Some(new),
         _ => true,
     });
-    let sources = Sources::of(workspace, &plan, &tree, &raw_ids, Unnoted::AsCheckedOut)?;
+    let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
     Ok((plan, sources, raw_ids))
 }
 

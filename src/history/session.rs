@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid, RefCommit};
 
+use super::bytes::Unnoted;
 use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::Standing;
@@ -290,6 +291,7 @@ impl Session {
             current: current.commit.clone(),
             number: current.number(),
             side: current.note.side.clone(),
+            unnoted: Unnoted::of(current),
             base,
             last: self.last(),
         })

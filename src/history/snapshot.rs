@@ -1,9 +1,9 @@
 //! Taking a snapshot: the work tree as a commit, under a ref.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
-use super::bytes::{self, RawIds, Scope};
+use super::bytes::{self, Unnoted};
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -97,7 +97,8 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         && ground
             .as_ref()
             .is_some_and(|ground| ground.standing.is_open_step());
-    let turn = if scan.tree == before && request.unchanged == Unchanged::Skip && !closes {
+    let may_skip = scan.tree == before && request.unchanged == Unchanged::Skip && !closes;
+    let turn = if may_skip && scan.on_disk(workspace)?.hidden.is_empty() {
         None
     } else {
         let ground = match ground.clone() {
@@ -141,14 +142,11 @@ fn write_scan(
         _ if ground.standing.is_open_step() => &ground.standing.base,
         _ => &ground.tree,
     };
-    let (differences, stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
-    let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
-    // The notes of bytes go on from the last step, the count of lines from the last turn.
-    let since = match before == &ground.tree {
-        true => differences.clone(),
-        false => workspace.git.differences(&ground.tree, &scan.tree)?,
-    };
-    let side = save_side(workspace, &ground, scan, &since, request.moment)?;
+    let (differences, mut stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
+    let hidden = &scan.on_disk(workspace)?.hidden;
+    stat.files += hidden.len() as u64;
+    let mut paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
+    paths.extend(hidden.iter().map(|(path, _)| path));
     let note = Note {
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,
@@ -156,7 +154,7 @@ fn write_scan(
         work: request.work.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
-        side,
+        side: save_side(workspace, &ground.standing, scan, request.moment)?,
         ..note(workspace, &ground.standing.id, &scan.head)
     };
     let seconds = request.moment.seconds;
@@ -166,37 +164,22 @@ fn write_scan(
 /// Saves what the turn's tree can't hold: the bytes on disk behind conversions, and a long list of what is skipped.
 fn save_side(
     workspace: &mut Locked,
-    ground: &Ground,
+    standing: &Standing,
     scan: &Scan,
-    differences: &[Difference],
     moment: Moment,
 ) -> Result<Option<Oid>> {
-    let before = bytes::read(workspace, ground.standing.side.as_ref())?;
-    let now = bytes::fingerprint(workspace);
-    let raw_ids = match bytes::may_convert(workspace, scan.attribute_files) {
-        false => RawIds::default(),
-        true => {
-            let rules = differences
-                .iter()
-                .any(|d| d.path.name() == b".gitattributes");
-            let all = !ground.begun || rules || workspace.state.conversions.as_ref() != Some(&now);
-            let scope = match all {
-                true => Scope::All,
-                false => Scope::Changed(differences),
-            };
-            bytes::note(workspace, &before, &scan.tree, &scope)?
-        }
-    };
-    workspace.state.conversions = Some(now);
+    let on_disk = scan.on_disk(workspace)?;
+    let raw_ids = &on_disk.raw_ids;
+    workspace.state.conversions = Some(bytes::fingerprint(workspace));
     let is_long = scan.skipped.len() > skipped::NAMED;
-    if raw_ids == before && !is_long {
-        return Ok(ground.standing.side.clone().filter(|_| !raw_ids.is_empty()));
-    }
     let of_turn = OfTurn {
-        raw_ids: &raw_ids,
+        raw_ids,
         skipped: &scan.skipped,
     };
-    side::save_of_turn(workspace, &ground.standing.id, &of_turn, moment.seconds)
+    match is_long || on_disk.is_news {
+        true => side::save_of_turn(workspace, &standing.id, &of_turn, moment.seconds),
+        false => Ok(standing.side.clone().filter(|_| !raw_ids.is_empty())),
+    }
 }
 
 /// A note with nothing to say yet.
@@ -299,6 +282,7 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
             current: commit,
             number: Number::turn(0),
             side: None,
+            unnoted: Unnoted::AsCheckedOut,
             base: tree.clone(),
             last: 0,
         },
@@ -313,13 +297,10 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
 ///
 /// Any step failed. Then there is no session.
 pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<Standing> {
-    let mut raw_ids = RawIds::default();
-    if bytes::may_convert(workspace, scan.attribute_files) {
-        raw_ids = bytes::note(workspace, &raw_ids, &scan.tree, &Scope::All)?;
-    }
+    let raw_ids = &scan.on_disk(workspace)?.raw_ids;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
     let of_turn = OfTurn {
-        raw_ids: &raw_ids,
+        raw_ids,
         skipped: &scan.skipped,
     };
     let id = SessionId::begun_at(moment.seconds, moment.random);
@@ -361,6 +342,7 @@ fn begin_with(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) ->
         current: commit.clone(),
         number: Number::turn(0),
         side: note.side,
+        unnoted: Unnoted::IsBlob,
         base: tree.clone(),
         last: 0,
     };
@@ -475,6 +457,7 @@ fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
         current: turn.commit.clone(),
         number: turn.number(),
         side: turn.note.side.clone(),
+        unnoted: Unnoted::of(turn),
         base: match is_step {
             true if ground.standing.is_open_step() => ground.standing.base.clone(),
             true => ground.tree.clone(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, While};
 use crate::gitengine::{FileStamp, Oid, RepoPath};
 
+use super::bytes::Unnoted;
 use super::refnames::SessionId;
 use super::turn::Number;
 
@@ -24,6 +25,8 @@ pub struct State {
     pub cache: Option<Cache>,
     /// What decided about conversions when the last turn was taken.
     pub conversions: Option<String>,
+    /// Converted files that were changed just before that cache was made: the next scan must look at them itself.
+    pub just_changed: Vec<RepoPath>,
     /// An operation on the work tree was begun, and its end was not seen.
     pub unfinished: bool,
     /// The git whose version was found new enough.
@@ -41,6 +44,9 @@ pub struct Standing {
     pub number: Number,
     /// Its side commit.
     pub side: Option<Oid>,
+    /// What its bytes are where that notes nothing.
+    #[serde(default)]
+    pub unnoted: Unnoted,
     /// The tree of the last numbered turn on its line: that of the snapshot itself, unless it is a step.
     pub base: Oid,
     /// The highest turn number that was given out.

@@ -12,7 +12,7 @@ use super::bytes;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Performed, Plan, Sources, Task, Unnoted, bring_back, own_session, perform, plan_to,
+    End, Goal, Performed, Plan, Sources, Task, bring_back, own_session, perform, plan_to,
     save_unsaved,
 };
 use super::scan::scan;
@@ -121,7 +121,7 @@ fn go_to(
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
     let scan = scan(workspace)?;
-    let raw_ids = bytes::read(workspace, target.note.side.as_ref())?;
+    let raw_ids = bytes::of_turn(workspace, &target)?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
@@ -132,13 +132,7 @@ fn go_to(
     let ignored = side::ignored(workspace, event.side.as_ref())?;
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
-    let mut sources = Sources::of(
-        workspace,
-        &plan,
-        &target.tree,
-        &raw_ids,
-        Unnoted::of(&target),
-    )?;
+    let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
     sources.take_raw(&ignored);
     let words = match direction {
         Direction::Undo => "undo",

@@ -23,7 +23,7 @@ pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, candidates};
 use self::source::clear_folder;
-pub use self::source::{Sources, Unnoted};
+pub use self::source::Sources;
 use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::refnames::Shelf;
@@ -72,7 +72,7 @@ pub struct Goal<'a> {
 /// The restore would be refused, or git failed.
 pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace)?;
-    let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
+    let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, _) = make_plan(workspace, &scan, wish, &raw_ids)?;
     Ok(plan)
 }
@@ -90,15 +90,9 @@ pub fn restore(
 ) -> Result<Restored> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace)?;
-    let raw_ids = bytes::read(workspace, wish.target.note.side.as_ref())?;
+    let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids)?;
-    let sources = Sources::of(
-        workspace,
-        &plan,
-        &wish.target.tree,
-        &raw_ids,
-        Unnoted::of(&wish.target),
-    )?;
+    let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
     let words = wish.in_words();
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
@@ -207,7 +201,7 @@ fn make_plan(
         ),
     };
     let mut facts = facts(workspace, scan, &goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, &goal, &facts.differences)?;
+    facts.rewritten = rewritten(workspace, scan, &goal, &facts.differences)?;
     facts
         .rewritten
         .retain(|difference| wish.concerns(&difference.path));
@@ -224,21 +218,18 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>) -> Result<Plan>
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
     let mut facts = facts(workspace, scan, goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, goal, &facts.differences)?;
+    facts.rewritten = rewritten(workspace, scan, goal, &facts.differences)?;
     plan_with(workspace, facts, &goal.name)
 }
 
-/// The paths where the trees have the same blob, and other bytes were on disk: line endings, most of the time.
+/// The paths where the trees have the same blob, and other bytes are on disk: line endings, most of the time.
 fn rewritten(
     workspace: &Locked,
+    scan: &Scan,
     goal: &Goal<'_>,
     differences: &[Difference],
 ) -> Result<Vec<Difference>> {
-    let standing = workspace.state.session.as_ref();
-    let now = bytes::read(
-        workspace,
-        standing.and_then(|standing| standing.side.as_ref()),
-    )?;
+    let now = &scan.on_disk(workspace)?.raw_ids;
     // Where only the executable bit differs, the bytes may, too.
     let other_blob = |d: &&Difference| {
         let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.clone());
@@ -246,24 +237,16 @@ fn rewritten(
     };
     let known = differences.iter().filter(other_blob);
     let known: BTreeSet<&RepoPath> = known.map(|d| &d.path).collect();
-    // Where the goal has noted nothing, nobody knows that there were other bytes.
-    let paths = goal.raw_ids.where_other_than(&now);
-    let paths: Vec<RepoPath> = paths
+    let other = bytes::other_bytes(workspace, goal.tree, now, goal.raw_ids)?;
+    let other = other
         .into_iter()
-        .filter(|path| !known.contains(path))
-        .collect();
-    let mut found = Vec::new();
-    for (path, entry) in workspace.git.entries_at(goal.tree, &paths)? {
-        let bytes = |ids: &RawIds| ids.of(&path, &entry).unwrap_or(&entry.oid).clone();
-        if bytes(&now) != bytes(goal.raw_ids) {
-            found.push(Difference {
-                old: Some(entry.clone()),
-                new: Some(entry),
-                path,
-            });
-        }
-    }
-    Ok(found)
+        .filter(|(path, _)| !known.contains(path))
+        .map(|(path, entry)| Difference {
+            path,
+            old: Some(entry.clone()),
+            new: Some(entry),
+        });
+    Ok(other.collect())
 }
 
 /// Puts back, as part of a plan, ignored files that an operation had replaced. `now` is what the work tree has there.

@@ -80,7 +80,7 @@ pub fn perform(
         end,
     } = task;
     let from = session.current()?.clone();
-    let now = bytes::read(workspace, from.note.side.as_ref())?;
+    let now = bytes::of_turn(workspace, &from)?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
         side: saved.side.clone(),

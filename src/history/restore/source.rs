@@ -8,43 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Conversion, Entry, Mode, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RepoPath};
 
-use super::super::bytes::{RawIds, may_convert};
-use super::super::turn::{Ending, Turn};
+use super::super::bytes::{RawIds, Unnoted, may_convert, only_lfs};
 use super::super::workspace::Locked;
 use super::plan::{Action, Plan};
-
-/// What the bytes were at a converted path of which nothing is noted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unnoted {
-    /// The blob's: edio has seen the work tree, and noted what is otherwise.
-    IsBlob,
-    /// What git makes of the blob: nobody has seen it. So it is in HEAD, where a session began.
-    AsCheckedOut,
-}
-
-impl Unnoted {
-    /// What holds in a turn.
-    pub fn of(turn: &Turn) -> Self {
-        match turn.note.work.ending {
-            Some(Ending::Unmeasured) => Unnoted::AsCheckedOut,
-            _ => Unnoted::IsBlob,
-        }
-    }
-}
-
-/// Those that Git LFS keeps: their blobs are pointers, and their content is not noted.
-fn only_lfs(workspace: &Locked, entries: Vec<(RepoPath, Entry)>) -> Result<Vec<(RepoPath, Entry)>> {
-    if !workspace.settings.filters().contains(&"lfs") {
-        return Ok(Vec::new());
-    }
-    let paths: Vec<RepoPath> = entries.iter().map(|(path, _)| path.clone()).collect();
-    let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
-    let lfs = entries.into_iter().zip(conversions);
-    let lfs = lfs.filter(|(_, conversion)| *conversion == Conversion::Lfs);
-    Ok(lfs.map(|(entry, _)| entry).collect())
-}
 
 /// The sources of all paths of a plan.
 #[derive(Debug, Default)]
@@ -65,7 +33,6 @@ impl Sources {
         plan: &Plan,
         tree: &Oid,
         raw_ids: &RawIds,
-        unnoted: Unnoted,
     ) -> Result<Self> {
         let mut sources = Self::default();
         let mut unknown = Vec::new();
@@ -90,7 +57,7 @@ impl Sources {
         if unknown.is_empty() || !may_convert(workspace, has_rules) {
             return Ok(sources);
         }
-        if unnoted == Unnoted::IsBlob {
+        if raw_ids.unnoted() == Unnoted::IsBlob {
             unknown = only_lfs(workspace, unknown)?;
         }
         if !unknown.is_empty() {

@@ -7,12 +7,15 @@ use crate::error::{Result, While};
 use crate::gitengine::{FileStamp, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::workspace::Locked;
+use super::gate::are_ruled;
 
 /// What a scan starts from.
 pub struct Base {
     source: Source,
     /// The tree of that index, where it is known.
     pub tree: Option<Oid>,
+    /// Is there a cache that stands for where the session is, be it started from or not?
+    pub is_after_last: bool,
     /// Paths in it that the user's index lacks.
     pub extras: Vec<RepoPath>,
     /// Paths that the user's index has and it lacks.
@@ -63,11 +66,15 @@ impl Base {
         if users_file != cache.users_file {
             let listing = list(workspace, &users_file)?;
             if listing.digest != cache.users_digest {
-                return Ok(Self::of_users(listing, users_file));
+                return Ok(Self {
+                    is_after_last: true,
+                    ..Self::of_users(workspace, listing, users_file)
+                });
             }
         }
         Ok(Self {
             source: Source::Cache,
+            is_after_last: true,
             tree: Some(cache.tree.clone()),
             extras: cache.extras.clone(),
             dropped: cache.dropped.clone(),
@@ -86,10 +93,12 @@ impl Base {
     /// git failed, or the index can't be read.
     pub fn users(workspace: &Locked) -> Result<Self> {
         let users_file = users_file(workspace)?;
-        Ok(Self::of_users(list(workspace, &users_file)?, users_file))
+        let listing = list(workspace, &users_file)?;
+        Ok(Self::of_users(workspace, listing, users_file))
     }
 
-    fn of_users(listing: Listing, users_file: Option<FileStamp>) -> Self {
+    fn of_users(workspace: &Locked, listing: Listing, users_file: Option<FileStamp>) -> Self {
+        let all = listing.entries.iter().map(|entry| &entry.path);
         let paths = |wanted: fn(&crate::gitengine::IndexEntry) -> bool| {
             let entries = listing.entries.iter().filter(|entry| wanted(entry));
             entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
@@ -99,11 +108,13 @@ impl Base {
                 assumed: paths(|e| e.assume_unchanged),
             },
             flagged: paths(|e| e.skip_worktree),
+            is_after_last: false,
             tree: None,
             extras: Vec::new(),
             dropped: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
-            attribute_files: !paths(|e| e.path.name() == b".gitattributes").is_empty(),
+            attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
+                || all.clone().any(|path| path.name() == b".gitattributes"),
             users_file,
             users_digest: listing.digest,
         }

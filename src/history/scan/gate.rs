@@ -235,6 +235,16 @@ fn name_unreadable(status: &Status, passed: &mut Passed) {
     passed.skipped.extend(folders.chain(names));
 }
 
+/// Is there an attribute file beside one of these paths, or above it? Also one that is ignored, and so in no index.
+pub fn are_ruled<'a>(top: &Path, paths: impl Iterator<Item = &'a RepoPath>) -> bool {
+    let folders: BTreeSet<RepoPath> = paths.flat_map(RepoPath::ancestors).collect();
+    let folders = folders.iter().map(|folder| folder.below(top));
+    let mut files = folders
+        .chain([top.to_owned()])
+        .map(|folder| folder.join(".gitattributes"));
+    files.any(|file| file.symlink_metadata().is_ok())
+}
+
 /// The paths that can be reached without going through a link, a file or another repository.
 pub fn without_detours(top: &Path, paths: &[RepoPath]) -> Vec<RepoPath> {
     let mut gate = Gate::new(top);

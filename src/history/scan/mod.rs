@@ -7,6 +7,7 @@
 mod base;
 mod gate;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -21,6 +22,7 @@ use self::base::Base;
 pub use self::base::cached_index;
 pub use self::gate::TEMPORARY;
 use self::gate::{Gate, Passed};
+use super::bytes::{self, OnDisk};
 use super::skipped::{Skipped, Why};
 use super::state::Cache;
 use super::workspace::Locked;
@@ -37,10 +39,20 @@ pub struct Scan {
     pub attribute_files: bool,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
     pub leftovers: Vec<RepoPath>,
+    /// When it began, as the file system tells the time.
+    pub started: SystemTime,
     index: PrivateIndex,
-    started: SystemTime,
     base: Base,
     passed: Passed,
+    on_disk: OnceCell<OnDisk>,
+}
+
+/// What may hold other bytes than at the last snapshot.
+pub enum Touched {
+    /// These, and what differs between the trees.
+    These(Vec<RepoPath>),
+    /// Nothing is known of the last snapshot's files.
+    Unknown,
 }
 
 /// Looks at the whole work tree.
@@ -93,10 +105,10 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
     };
     let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, ignored);
     let tree = take_in(workspace, &index, &base, &mut passed)?;
-    let is_rule = |path: &RepoPath| path.name() == b".gitattributes";
+    let are_ruled = || gate::are_ruled(&workspace.git.work_tree, passed.taken.iter());
     Ok(Scan {
         tree,
-        attribute_files: base.attribute_files || passed.taken.iter().any(is_rule),
+        attribute_files: base.attribute_files || are_ruled(),
         skipped: passed.skipped.clone(),
         leftovers: passed.leftovers.clone(),
         head: status.head,
@@ -104,6 +116,7 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         started,
         base,
         passed,
+        on_disk: OnceCell::new(),
     })
 }
 
@@ -145,6 +158,40 @@ fn take_in(
 }
 
 impl Scan {
+    /// What stands on disk behind conversions, looked at once.
+    ///
+    /// # Errors
+    ///
+    /// git failed, or a file that git could read can't be read any more.
+    pub fn on_disk(&self, workspace: &Locked) -> Result<&OnDisk> {
+        if let Some(on_disk) = self.on_disk.get() {
+            return Ok(on_disk);
+        }
+        let found = bytes::of_scan(workspace, self)?;
+        Ok(self.on_disk.get_or_init(|| found))
+    }
+
+    /// The files whose time stamps are not those of the last snapshot.
+    ///
+    /// git reads such a file, and where its conversion gives the same blob as before, tells nobody.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn touched(&self, workspace: &Locked) -> Result<Touched> {
+        let cached = cached_index(workspace);
+        if !self.base.is_after_last {
+            return Ok(Touched::Unknown);
+        }
+        let stamp = |file: &Path| FileStamp::of(file).or_cannot(|| "can't read edio's index".into());
+        // git writes an index only where it has seen something new.
+        let is_same = self.base.is_cached() && stamp(&self.index.file)? == stamp(&cached)?;
+        Ok(Touched::These(match is_same {
+            true => Vec::new(),
+            false => workspace.git.touched_since(&cached, &workspace.settings)?,
+        }))
+    }
+
     /// Has the index lost paths that the user's index has?
     fn lost_tracked(&self) -> bool {
         let extras = &self.base.extras;
@@ -163,6 +210,9 @@ impl Scan {
             self.index.date(self.started)?;
             replace(&self.index.file, &cached)?;
         }
+        let on_disk = self.on_disk.get();
+        workspace.state.just_changed =
+            on_disk.map_or_else(Vec::new, |on_disk| on_disk.just_changed.clone());
         let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
         workspace.state.cache = stamp.map(|file| self.into_cache(file));
         Ok(())
