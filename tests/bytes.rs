@@ -575,7 +575,9 @@ fn p3_the_undo_of_a_first_turn_leaves_the_bytes_of_files_that_it_did_not_change(
 
 #[test]
 fn p3_what_a_conversion_hides_from_git_is_a_change() {
-    let cases: [(&str, &[(&str, &str)], &[u8], &[u8]); 4] = [
+    type Case = (&'static str, Settings, &'static [u8], &'static [u8]);
+    type Settings = &'static [(&'static str, &'static str)];
+    let cases: [Case; 4] = [
         ("* text=auto", &[], b"1\n2\n", b"1\r\n2\r\n"),
         ("f eol=crlf", &[], b"1\r\n2\r\n", b"1\n2\r\n"),
         ("f ident", &[], b"$Id$\n", b"$Id: mine $\n"),
@@ -592,13 +594,17 @@ fn p3_what_a_conversion_hides_from_git_is_a_change() {
         snapshot(&repo);
         repo.write("f", two);
         let status = repo.edio(["status"]);
-        assert!(status.ok().stdout.contains("\n  M f\n"), "{attributes}: {status}");
+        assert!(
+            status.ok().stdout.contains("\n  M f\n"),
+            "{attributes}: {status}"
+        );
         repo.edio(["snapshot", "--if-changed"]).ok();
         assert_eq!(repo.turns(), 2, "{attributes}");
         repo.edio(["snapshot", "--if-changed"]).ok();
         assert_eq!(repo.turns(), 2, "{attributes}");
         let told = repo.edio(["show", "2", "--json"]).json().remove(0);
         assert_eq!((&told["files"], &told["message"]), (&1.into(), &"f".into()));
+        assert_eq!(told["changes"][0]["path"], "f", "{attributes}");
         restore(&repo, 1);
         is(&repo, "f", one, attributes);
         restore(&repo, 2);
@@ -684,4 +690,67 @@ fn p3_a_partial_restore_leaves_the_bytes_of_other_paths() {
     repo.edio(["restore", "1", "-f", "f"]).ok();
     is(&repo, "f", "1\n", "the wanted path");
     is(&repo, "other", "1\r\n", "the other path");
+}
+
+#[test]
+fn p2_what_a_filter_fails_for_is_held_as_it_is_named_and_kept_out_of_commits() {
+    let ways: [(&str, &str); 5] = [
+        ("clean", "false"),
+        ("clean", "no-such-program"),
+        ("process", "false"),
+        ("process", "no-such-program"),
+        ("process", "head -c 20 > /dev/null"),
+    ];
+    for (key, program) in ways {
+        for required in ["false", "true"] {
+            let what = format!("{key} = {program}, required = {required}");
+            let repo = repo_with("", &[]);
+            repo.write(".gitattributes", "f filter=x\nuntracked filter=x\n");
+            let settings = [
+                (&*format!("filter.x.{key}"), program),
+                ("filter.x.required", required),
+            ];
+            set(&repo, &settings);
+            repo.write("f", "1\n");
+            repo.write("untracked", "1\n");
+            let named = |ran: &crate::common::Ran| {
+                ran.ok();
+                for path in ["f", "untracked"] {
+                    let words = format!("as it is: {path} (its filter fails");
+                    assert!(ran.stderr.contains(&words), "{what}: {ran}");
+                }
+            };
+            named(&repo.edio(["snapshot"]));
+            let first = repo.manifest();
+            repo.write("other", "2\n");
+            named(&repo.edio(["snapshot"]));
+            named(&repo.edio(["snapshot", "--if-changed"]));
+            repo.write("f", "2\n");
+            repo.remove("untracked");
+            restore(&repo, 1);
+            assert_eq!(repo.manifest(), first, "{what}");
+            restore(&repo, 2);
+            repo.edio(["accept", "feat"]).ok();
+            let committed = ["show", "--format=", "--name-only", "HEAD"];
+            assert_eq!(repo.git(committed), ".gitattributes\nother", "{what}");
+            is(&repo, "f", "1\n", &what);
+            is(&repo, "untracked", "1\n", &what);
+            repo.fsck();
+        }
+    }
+}
+
+#[test]
+fn a_filter_that_is_mended_is_tried_again_though_its_file_has_not_changed() {
+    let repo = repo_with("", &[("filter.x.clean", "false")]);
+    repo.write(".gitattributes", "f filter=x\n");
+    repo.write("f", "1\n");
+    snapshot(&repo);
+    set(&repo, &[("filter.x.clean", "tr 1 2")]);
+    let ran = repo.edio(["snapshot", "--if-changed"]);
+    assert!(!ran.ok().stderr.contains("as it is"), "{ran}");
+    assert_eq!(repo.in_turn(2, "f").unwrap(), "2\n");
+    restore(&repo, 1);
+    is(&repo, "f", "1\n", "the bytes are the same in both");
+    repo.edio(["accept", "feat"]).ok();
 }

@@ -24,6 +24,7 @@ mod gc;
 mod git_facts;
 mod installer;
 mod kills;
+mod lfs;
 mod log;
 mod model;
 mod parallel;

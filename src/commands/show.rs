@@ -8,7 +8,7 @@ use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;
-use crate::history::compare::{changed_by, differences};
+use crate::history::compare::{changed_by, differences, hidden_by};
 use crate::history::git::{Difference, PatchStyle};
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
@@ -40,8 +40,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let session = Session::wanted(&workspace, context.session.as_ref())?;
     let turn = args.turn.find(&workspace, &session)?;
     let sides = changed_by(&workspace, &session, &turn)?;
-    let (changes, _) = differences(&workspace, &sides, &[])?;
+    let (mut changes, _) = differences(&workspace, &sides, &[])?;
+    let hidden = hidden_by(&workspace, &session, &turn)?;
     if context.term.is_json() {
+        changes.extend(hidden);
         let current = session.current.as_ref().map(|turn| &turn.commit);
         let record = Record {
             turn: TurnRecord::new(&turn, current),
@@ -52,7 +54,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     }
     context.page(&workspace);
     head(context, &session, &turn)?;
-    files(context, &changes)?;
+    files(context, &changes, &hidden)?;
     let style = PatchStyle {
         color: context.term.styles_out(),
     };
@@ -110,13 +112,18 @@ fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
     context.term.line("").printed()
 }
 
-fn files(context: &mut Context, changes: &[Difference]) -> Result<()> {
+fn files(context: &mut Context, changes: &[Difference], hidden: &[Difference]) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
         let line = format!(" {} {path}", status_letter(change));
         context.term.line(line).printed()?;
     }
-    if changes.is_empty() {
+    for change in hidden {
+        let path = text::path(change.path.as_bytes());
+        let line = format!(" M {path} (only in what git's conversion hides)");
+        context.term.line(line).printed()?;
+    }
+    if changes.is_empty() && hidden.is_empty() {
         return Ok(());
     }
     context.term.line("").printed()

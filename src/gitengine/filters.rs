@@ -10,7 +10,7 @@ use super::config::Settings;
 use super::error::{GitError, Result};
 use super::index::PrivateIndex;
 use super::objects::Entry;
-use super::paths::RepoPath;
+use super::paths::{RepoPath, os_path};
 
 /// What git does to the bytes of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,15 @@ pub enum Conversion {
     Out,
     /// Git LFS: the bytes are kept elsewhere, and come back as they were.
     Lfs,
+}
+
+/// What is to stand on disk where Git LFS keeps the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LfsFiles {
+    /// Content or pointer, as the user has it on a checkout.
+    AsSet,
+    /// The content, also where the user's checkouts leave it out (`git lfs install --skip-smudge`).
+    WithContent,
 }
 
 const ATTRIBUTES: [&str; 6] = [
@@ -79,6 +88,8 @@ impl Git {
         folder: &Path,
         index: &PrivateIndex,
         entries: &[(RepoPath, Entry)],
+        settings: &Settings,
+        lfs_files: LfsFiles,
     ) -> Result<()> {
         index.remove()?;
         let set: Vec<_> = entries
@@ -95,6 +106,10 @@ impl Git {
                 .ask("checkout-index")
                 .index(&index.file)
                 .work_tree(folder);
+            let ask = match lfs_files {
+                LfsFiles::AsSet => ask,
+                LfsFiles::WithContent => settings.with_lfs_content(ask),
+            };
             ask.args(["-z", "--stdin"])
                 .nul_input(paths.iter().map(|path| path.as_bytes()))
                 .run()?;
@@ -146,6 +161,39 @@ impl Settings {
     pub fn without_required_filters(&self, ask: Ask) -> Ask {
         self.filters().iter().fold(ask, |ask, name| {
             ask.setting(format!("filter.{name}.required=false"))
+        })
+    }
+
+    /// Has a question do without filters that run as long as git does.
+    pub fn without_filter_processes(&self, ask: Ask) -> Ask {
+        self.filters().iter().fold(ask, |ask, name| {
+            ask.setting(format!("filter.{name}.process="))
+        })
+    }
+
+    /// Has Git LFS give the content whatever it is told to leave out. What it is told is in its command or in a variable.
+    fn with_lfs_content(&self, ask: Ask) -> Ask {
+        let keys = ["filter.lfs.smudge", "filter.lfs.process"];
+        let ask = ask.env("GIT_LFS_SKIP_SMUDGE", "0");
+        keys.iter().fold(ask, |ask, key| match self.get(key) {
+            Some(command) => {
+                let whole = command.replace(" --skip", "");
+                let setting = [key.as_bytes(), b"=", &whole].concat();
+                ask.setting(os_path(&setting).to_owned())
+            }
+            None => ask,
+        })
+    }
+
+    /// Has a question reject each file that a filter fails for on its way in.
+    pub fn with_required_filters(&self, ask: Ask) -> Ask {
+        let cleans = |name: &&str| {
+            let has = |what| self.get(&format!("filter.{name}.{what}")).is_some();
+            has("clean") || has("process")
+        };
+        let cleaning = self.filters().into_iter().filter(cleans);
+        cleaning.fold(ask, |ask, name| {
+            ask.setting(format!("filter.{name}.required=true"))
         })
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
 use super::command::Git;
+use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid, one_oid};
 use super::paths::RepoPath;
@@ -235,16 +236,17 @@ impl PrivateIndex {
     /// Takes these paths as they are on disk, in this order; one that is gone from disk leaves the index.
     ///
     /// One bad path ends git's work with nothing written. So what git rejects is taken out, and the rest tried again:
-    /// first path by path as git names them, then by halves.
+    /// first path by path as git names them, then by halves. What a filter fails for is rejected, required or not: git
+    /// would take it as it is, and tell nobody.
     ///
     /// # Errors
     ///
     /// git failed in a way that no path is to blame for.
-    pub fn take(&self, paths: &[RepoPath]) -> Result<Vec<Rejected>> {
+    pub fn take(&self, paths: &[RepoPath], settings: &Settings) -> Result<Vec<Rejected>> {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
         for _ in 0..3 {
-            let error = match self.take_all(&paths) {
+            let error = match self.take_all(&paths, settings) {
                 Ok(ignored) => {
                     rejected.extend(ignored);
                     return Ok(rejected);
@@ -260,12 +262,17 @@ impl PrivateIndex {
                 path,
             });
         }
-        self.take_by_halves(&paths, &mut rejected)?;
+        self.take_by_halves(&paths, settings, &mut rejected)?;
         Ok(rejected)
     }
 
-    fn take_by_halves(&self, paths: &[RepoPath], rejected: &mut Vec<Rejected>) -> Result<()> {
-        match (self.take_all(paths), paths) {
+    fn take_by_halves(
+        &self,
+        paths: &[RepoPath],
+        settings: &Settings,
+        rejected: &mut Vec<Rejected>,
+    ) -> Result<()> {
+        match (self.take_all(paths, settings), paths) {
             (Ok(ignored), _) => {
                 rejected.extend(ignored);
                 Ok(())
@@ -279,15 +286,15 @@ impl PrivateIndex {
             }
             (Err(GitError::Exit { .. }), _) if paths.len() > 1 => {
                 let (first, second) = paths.split_at(paths.len() / 2);
-                self.take_by_halves(first, rejected)?;
-                self.take_by_halves(second, rejected)
+                self.take_by_halves(first, settings, rejected)?;
+                self.take_by_halves(second, settings, rejected)
             }
             (Err(error), _) => Err(error),
         }
     }
 
     /// Takes all or none. Returns those that git passed over: a link named `.gitmodules` could mislead another git.
-    fn take_all(&self, paths: &[RepoPath]) -> Result<Vec<Rejected>> {
+    fn take_all(&self, paths: &[RepoPath], settings: &Settings) -> Result<Vec<Rejected>> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -298,7 +305,7 @@ impl PrivateIndex {
             "--replace",
             "--stdin",
         ]);
-        let ask = ask.setting(NO_CHECKSUM);
+        let ask = settings.with_required_filters(ask.setting(NO_CHECKSUM));
         let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
         let stderr = ask.start()?.succeed_with_stderr()?;
         let ignored = stderr
@@ -415,9 +422,17 @@ impl PrivateIndex {
     ///
     /// It has entries in conflict, or git failed.
     pub fn write_tree(&self) -> Result<Oid> {
-        let ask = self.git.ask("write-tree").index(&self.file);
-        let ask = ask.setting(NO_CHECKSUM);
-        one_oid("git write-tree", &ask.run()?)
+        let ask = || {
+            let ask = self.git.ask("write-tree").index(&self.file);
+            ask.setting(NO_CHECKSUM)
+        };
+        let written = ask().run().or_else(|error| {
+            // git reads files that are as new as the index through their filters, and ends where one of these dies. Where
+            // there are no such files, it reads none.
+            let folder = self.file.parent().ok_or(error)?;
+            ask().work_tree(folder).run()
+        });
+        one_oid("git write-tree", &written?)
     }
 
     /// Removes the file.

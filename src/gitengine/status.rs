@@ -26,6 +26,15 @@ pub struct Status {
     pub unreadable: Vec<RepoPath>,
 }
 
+/// What to do with filters that run as long as git does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Processes {
+    /// They are asked, as by the user's own git.
+    Asked,
+    /// They are not: a file that git must read counts as changed.
+    LeftOut,
+}
+
 /// Where HEAD stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -49,7 +58,7 @@ pub struct Changed {
 /// `--ignore-submodules=dirty`: without it git starts processes in each submodule, and these rewrite its index.
 /// The untracked cache only works with the config form of `-uall`, and is only kept where optional locks are allowed.
 /// A required filter that fails would end the whole scan, so none is required here; the file counts as changed then.
-pub fn question(git: &Git, settings: &Settings) -> Ask {
+pub fn question(git: &Git, settings: &Settings, processes: Processes) -> Ask {
     let ask = git
         .ask("status")
         .setting("core.untrackedCache=true")
@@ -60,7 +69,11 @@ pub fn question(git: &Git, settings: &Settings) -> Ask {
         .env("GIT_OPTIONAL_LOCKS", "1")
         .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind"])
         .args(["--no-renames", "--ignore-submodules=dirty"]);
-    settings.without_required_filters(ask)
+    let ask = settings.without_required_filters(ask);
+    match processes {
+        Processes::Asked => ask,
+        Processes::LeftOut => settings.without_filter_processes(ask),
+    }
 }
 
 impl Status {

@@ -1,9 +1,12 @@
 //! Which two trees does a person mean?
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
-use crate::gitengine::{Difference, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
 use super::address::{Address, Range};
+use super::bytes;
 use super::scan::scan;
 use super::session::Session;
 use super::turn::Turn;
@@ -60,6 +63,38 @@ pub fn changed_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Resu
         old,
         new: turn.tree.clone(),
     })
+}
+
+/// The paths whose bytes on disk a turn changed while their blobs stayed: git's conversion hides it.
+///
+/// # Errors
+///
+/// What it grew from can't be found, or git failed.
+pub fn hidden_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Vec<Difference>> {
+    if turn.number().turn == 0 {
+        return Ok(Vec::new());
+    }
+    let before = session.before(workspace, turn)?;
+    if before.note.side == turn.note.side {
+        return Ok(Vec::new());
+    }
+    let (then, now) = (
+        bytes::of_turn(workspace, &before)?,
+        bytes::of_turn(workspace, turn)?,
+    );
+    let old = workspace.git.tree_entries(&before.tree)?;
+    let old: BTreeMap<RepoPath, Entry> = old.into_iter().collect();
+    let other = bytes::other_bytes(workspace, &turn.tree, &now, &then)?;
+    let hidden = other
+        .into_iter()
+        .filter(|(path, entry)| old.get(path).is_some_and(|old| old.oid == entry.oid));
+    Ok(hidden
+        .map(|(path, new)| Difference {
+            old: old.get(&path).cloned(),
+            new: Some(new),
+            path,
+        })
+        .collect())
 }
 
 /// A turn and the work tree as it is now.

@@ -10,8 +10,7 @@ use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to,
-    save_unsaved,
+    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
 };
 use super::scan::scan;
 use super::session::Session;

@@ -6,8 +6,8 @@ use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 use super::bytes::{self, RawIds};
 use super::ops::{Deed, Operation};
 use super::restore::{
-    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform,
-    plan_to, save_unsaved, tree_with,
+    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform, plan_to,
+    save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;

@@ -75,6 +75,8 @@ pub struct Cache {
     pub attribute_files: bool,
     /// Paths that the user told git not to expect on disk (skip-worktree), and that were not there.
     pub flagged: Vec<RepoPath>,
+    /// Paths that are in it as they are on disk since their filter failed: each scan tries again.
+    pub unfiltered: Vec<RepoPath>,
 }
 
 impl Standing {

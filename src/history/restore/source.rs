@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Entry, LfsFiles, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::bytes::{RawIds, Unnoted, may_convert, only_lfs};
 use super::super::workspace::Locked;
@@ -28,12 +29,7 @@ impl Sources {
     /// # Errors
     ///
     /// A filter fails.
-    pub fn of(
-        workspace: &Locked,
-        plan: &Plan,
-        tree: &Oid,
-        raw_ids: &RawIds,
-    ) -> Result<Self> {
+    pub fn of(workspace: &Locked, plan: &Plan, tree: &Oid, raw_ids: &RawIds) -> Result<Self> {
         let mut sources = Self::default();
         let mut unknown = Vec::new();
         for (path, action) in &plan.actions {
@@ -61,7 +57,11 @@ impl Sources {
             unknown = only_lfs(workspace, unknown)?;
         }
         if !unknown.is_empty() {
-            sources.stage(workspace, tree, unknown)?;
+            let lfs_files = match raw_ids.unnoted() {
+                Unnoted::IsBlob => LfsFiles::WithContent,
+                Unnoted::AsCheckedOut => LfsFiles::AsSet,
+            };
+            sources.stage(workspace, tree, unknown, lfs_files)?;
         }
         Ok(sources)
     }
@@ -71,6 +71,7 @@ impl Sources {
         workspace: &Locked,
         tree: &Oid,
         mut entries: Vec<(RepoPath, Entry)>,
+        lfs_files: LfsFiles,
     ) -> Result<()> {
         self.stage = workspace.scratch().join("stage");
         clear_folder(&self.stage)?;
@@ -82,12 +83,35 @@ impl Sources {
                 .filter(|(path, _)| !self.staged.contains(path)),
         );
         let index = PrivateIndex::at(&workspace.git, workspace.scratch().join("index.stage"));
-        let staged = workspace.git.check_out_below(&self.stage, &index, &entries);
+        let git = &workspace.git;
+        let settings = &workspace.settings;
+        let staged = git.check_out_below(&self.stage, &index, &entries, settings, lfs_files);
         staged.map_err(|error| {
             Error::cannot("a filter failed: nothing was restored")
                 .because(error)
                 .hint("mend the filter (git config --get-regexp ^filter), or restore other paths with -f")
-        })
+        })?;
+        match lfs_files {
+            LfsFiles::AsSet => Ok(()),
+            LfsFiles::WithContent => self.refuse_pointers(),
+        }
+    }
+
+    /// Git LFS leaves a pointer where it has no content, and calls that a success.
+    fn refuse_pointers(&self) -> Result<()> {
+        let is_pointer = |path: &&RepoPath| {
+            let mut start = Vec::new();
+            let file = fs::File::open(self.staged(path));
+            let read = file.and_then(|file| file.take(64).read_to_end(&mut start));
+            read.is_ok() && start.starts_with(b"version https://git-lfs.github.com/spec/")
+        };
+        let Some(path) = self.staged.iter().find(is_pointer) else {
+            return Ok(());
+        };
+        Err(Error::cannot(format!(
+            "Git LFS has not the content of {path}: nothing was restored"
+        ))
+        .hint("fetch it: git lfs fetch --all; or restore other paths with -f"))
     }
 
     /// Takes these as they are, through no filter.

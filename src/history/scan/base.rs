@@ -26,6 +26,8 @@ pub struct Base {
     pub attribute_files: bool,
     /// Paths that the user told git not to expect on disk.
     pub flagged: Vec<RepoPath>,
+    /// Paths that are held as they are, since their filter failed.
+    pub unfiltered: Vec<RepoPath>,
     /// The user's index file.
     pub users_file: Option<FileStamp>,
     /// What the user's index says.
@@ -81,6 +83,7 @@ impl Base {
             submodules: cache.submodules.clone(),
             attribute_files: cache.attribute_files,
             flagged: cache.flagged.clone(),
+            unfiltered: cache.unfiltered.clone(),
             users_file,
             users_digest: cache.users_digest.clone(),
         })
@@ -112,6 +115,7 @@ impl Base {
             tree: None,
             extras: Vec::new(),
             dropped: Vec::new(),
+            unfiltered: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
             attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
                 || all.clone().any(|path| path.name() == b".gitattributes"),

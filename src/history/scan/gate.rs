@@ -20,6 +20,8 @@ pub struct Passed {
     pub taken: Vec<RepoPath>,
     /// Paths that must leave the index whatever is on disk.
     pub dropped: Vec<RepoPath>,
+    /// Those among the taken that git must read though it takes them for unchanged.
+    pub anew: Vec<RepoPath>,
     /// Those among all of them that the index will have lost.
     pub gone: BTreeSet<RepoPath>,
     /// Those that the index will have gained.
@@ -117,9 +119,17 @@ impl<'a> Gate<'a> {
                 Standing::Unfit(why) => passed.skipped.push(Skipped::new(path.clone(), why)),
             }
         }
+        for path in base.unfiltered.iter().filter(|p| !ignored.contains(p)) {
+            if matches!(self.look(path), Standing::Fit) {
+                passed.anew.push(path.clone());
+                rest.push(path.clone());
+            }
+        }
         passed.dropped.extend(ignored);
         let swallowed = self.swallowed(base);
-        rest.retain(|path| !swallowed.iter().any(|folder| path.is_within(folder)));
+        let is_ours = |path: &RepoPath| !swallowed.iter().any(|folder| path.is_within(folder));
+        rest.retain(is_ours);
+        passed.anew.retain(is_ours);
         self.name_repositories(status, base, &mut passed);
         self.leave_to(&swallowed, base, &mut passed);
         name_unreadable(status, &mut passed);

@@ -15,7 +15,8 @@ use std::time::SystemTime;
 
 use crate::error::{Result, While};
 use crate::gitengine::{
-    Entry, FileStamp, GitError, Head, Oid, PrivateIndex, RepoPath, Status, status_question,
+    Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
+    status_question,
 };
 
 use self::base::Base;
@@ -81,11 +82,17 @@ fn is_sparse(workspace: &Locked) -> bool {
 fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
     let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
-    let status = status_question(&workspace.git, &workspace.settings)
-        .index(&index.file)
-        .start()?;
+    let question = |processes| {
+        let ask = status_question(&workspace.git, &workspace.settings, processes);
+        ask.index(&index.file).start()
+    };
+    let status = question(Processes::Asked)?;
     let extras = workspace.git.ask_ignored(&base.extras)?;
-    let finished = status.finish()?;
+    let mut finished = status.finish()?;
+    if !finished.status.success() && !workspace.settings.filters().is_empty() {
+        // A filter that dies takes git with it.
+        finished = question(Processes::LeftOut)?.finish()?;
+    }
     if !finished.status.success() {
         return Err(GitError::Exit {
             command: "git status".to_owned(),
@@ -135,8 +142,8 @@ fn take_in(
     {
         return Ok(tree.clone());
     }
-    index.drop_paths(&passed.dropped)?;
-    for rejected in index.take(&passed.taken)? {
+    index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
+    for rejected in index.take(&passed.taken, &workspace.settings)? {
         let path = rejected.path;
         let file = path.below(&workspace.git.work_tree);
         match gate::plain_file(&file) {
@@ -183,7 +190,8 @@ impl Scan {
         if !self.base.is_after_last {
             return Ok(Touched::Unknown);
         }
-        let stamp = |file: &Path| FileStamp::of(file).or_cannot(|| "can't read edio's index".into());
+        let stamp =
+            |file: &Path| FileStamp::of(file).or_cannot(|| "can't read edio's index".into());
         // git writes an index only where it has seen something new.
         let is_same = self.base.is_cached() && stamp(&self.index.file)? == stamp(&cached)?;
         Ok(Touched::These(match is_same {
@@ -220,6 +228,9 @@ impl Scan {
 
     fn into_cache(self, file: FileStamp) -> Cache {
         let attribute_files = self.attribute_files;
+        let unfiltered = self.skipped.into_iter();
+        let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
+        let unfiltered = unfiltered.map(|skipped| skipped.path).collect();
         let Base {
             extras, dropped, ..
         } = self.base;
@@ -241,6 +252,7 @@ impl Scan {
             submodules: self.base.submodules,
             attribute_files,
             flagged: self.base.flagged,
+            unfiltered,
         }
     }
 }
