@@ -22,6 +22,7 @@ mod cli;
 mod completions;
 mod gc;
 mod git_facts;
+mod histories;
 mod installer;
 mod kills;
 mod lfs;
