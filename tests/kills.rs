@@ -1,5 +1,7 @@
-//! edio killed at every git command that it starts, before it and after it, and between the files that it writes: P5
-//! (never in between) and P4 (nothing is lost).
+//! edio killed at every git command that it starts, before it and after it, and between the files that it writes; and
+//! each of these commands failing, lying, or cut off: P5 (never in between) and P4 (nothing is lost).
+//!
+//! Each call is met by one of these faults, by turns. Every fault at every call: `EDIO_FAULTS=all`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,18 +10,55 @@ use std::process::Command;
 
 use crate::common::{Ran, Repo};
 
-/// When the edio that started a git is killed.
+/// What happens to the edio that started a git, or to what that git does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum When {
-    /// Before that git does anything.
+enum Fault {
+    /// edio is killed before that git does anything.
     Before,
-    /// When that git has done its work.
+    /// edio is killed when that git has done its work.
     After,
-    /// When that git, which prints file contents, has printed so many bytes, and edio waits for more.
+    /// edio is killed with its whole process group, before that git does anything.
+    Group,
+    /// edio is killed when that git, which prints file contents, has printed so many bytes, and edio waits for more.
     Printed(usize),
+    /// That git does nothing, says so, and ends with 128.
+    Fails,
+    /// That git does nothing, prints nonsense, and calls it a success.
+    Garbage,
+    /// That git does its work, but half of what it prints is lost, and it ends as if killed.
+    Cut,
 }
 
-/// What is killed: a command in a repository that was made ready for it.
+impl Fault {
+    const KILLS: [Self; 3] = [Self::Before, Self::After, Self::Group];
+    const ALL: [Self; 6] = [
+        Self::Before,
+        Self::Fails,
+        Self::After,
+        Self::Garbage,
+        Self::Group,
+        Self::Cut,
+    ];
+
+    /// Its name, as the git that plays it knows it.
+    fn name(self) -> String {
+        match self {
+            Self::Before => "before".to_owned(),
+            Self::After => "after".to_owned(),
+            Self::Group => "group".to_owned(),
+            Self::Printed(bytes) => bytes.to_string(),
+            Self::Fails => "fails".to_owned(),
+            Self::Garbage => "garbage".to_owned(),
+            Self::Cut => "cut".to_owned(),
+        }
+    }
+
+    fn is_kill(self) -> bool {
+        !matches!(self, Self::Fails | Self::Garbage | Self::Cut)
+    }
+}
+
+/// What is hit: a command in a repository that was made ready for it.
 struct Scene {
     repo: Repo,
     words: &'static [&'static str],
@@ -56,7 +95,7 @@ impl Scene {
         scene
     }
 
-    /// A git that counts how often it is called, and kills who called it the N-th time.
+    /// A git that counts how often it is called, and plays a fault the N-th time.
     fn write_killer(&self) {
         let paths = crate::common::path();
         let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
@@ -69,11 +108,15 @@ impl Scene {
                  calls=0\n\
                  set -C\n\
                  until {{ true > \"$COUNT.$calls\"; }} 2>/dev/null; do calls=$((calls + 1)); done\n\
-                 [ $calls = \"$KILL_AT\" ] || exec {real} \"$@\"\n\
-                 case $KILL_WHEN in\n\
+                 [ $calls = \"$FAULT_AT\" ] || exec {real} \"$@\"\n\
+                 case $FAULT in\n\
                  before) ;;\n\
+                 group) kill -9 -$PPID ;;\n\
+                 fails) echo 'fatal: it was told to fail' >&2; exit 128 ;;\n\
+                 garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
+                 cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
                  after) {real} \"$@\" ;;\n\
-                 *) {real} \"$@\" | head -c $KILL_WHEN\n\
+                 *) {real} \"$@\" | head -c $FAULT\n\
                     state=R\n\
                     while [ \"$state\" = R ] || [ \"$state\" = D ]; do read -r _ _ state _ < /proc/$PPID/stat; done ;;\n\
                  esac\n\
@@ -83,8 +126,9 @@ impl Scene {
         self.repo.chmod(&git, 0o755);
     }
 
-    /// Runs the command until the N-th git that it starts.
-    fn killed(&self, at: usize, when: When) -> Ran {
+    /// Runs the command until the N-th git that it starts, and into this fault. Returns `None` where it starts fewer.
+    fn hit(&self, at: usize, fault: Fault) -> Option<Ran> {
+        use std::os::unix::process::CommandExt;
         let (bin, counts) = (
             self.repo.outside().join("bin"),
             self.repo.outside().join("counts"),
@@ -94,30 +138,37 @@ impl Scene {
         let path = format!("{}:{}", bin.display(), crate::common::path());
         let mut command = self.repo.command(self.words);
         command.env("PATH", path).env("COUNT", counts.join("call"));
-        command.env("KILL_AT", at.to_string());
-        command.env(
-            "KILL_WHEN",
-            match when {
-                When::Before => "before".to_owned(),
-                When::After => "after".to_owned(),
-                When::Printed(bytes) => bytes.to_string(),
-            },
-        );
-        self.repo.ran(&mut command)
+        command.env("FAULT_AT", at.to_string());
+        command.env("FAULT", fault.name());
+        // The group that is killed must not be that of the tests.
+        let ran = self.repo.ran(command.process_group(0));
+        counts.join(format!("call.{at}")).exists().then_some(ran)
     }
 
-    /// Kills it there, and looks at what the next commands make of it. Returns whether it was killed at all.
-    fn survives(&self, at: usize, when: When) -> bool {
+    /// Lets it run into a fault, and looks at what the next commands make of it. Returns whether it came to that.
+    fn survives(&self, at: usize, fault: Fault) -> bool {
         let repo = &self.repo;
         copy(&self.ready, &repo.top);
-        let killed = self.killed(at, when);
-        let what = format!("edio {:?}, killed {when:?} call {at}", self.words);
-        if killed.code.is_some() {
-            assert_eq!(killed.code, Some(0), "{what}: {killed}");
-            assert_eq!(State::of(repo), self.after, "{what}, which it was not");
+        let Some(ran) = self.hit(at, fault) else {
             return false;
+        };
+        let what = format!("edio {:?}, {fault:?} at call {at}: {ran}", self.words);
+        if fault.is_kill() {
+            assert_eq!(ran.code, None, "{what}");
+        } else {
+            assert!(ran.code.is_some(), "{what}");
+            assert!(!ran.stderr.contains("panicked"), "{what}");
         }
-        self.holds(&what, at);
+        match fault {
+            // Whom git lies to can't know where it stands. But it can save before it writes.
+            Fault::Garbage => {
+                let next = repo.edio(["snapshot", "--if-changed"]);
+                assert_eq!(next.code, Some(0), "{what}: {next}");
+                self.nothing_is_lost(&State::of(repo), &what);
+                repo.fsck();
+            }
+            _ => self.holds(&what, at),
+        }
         true
     }
 
@@ -183,16 +234,26 @@ impl Scene {
         }
     }
 
-    /// Kills it at every git that it starts, by turns before and after that one, until it starts no more.
+    /// Hits it at every git that it starts, until it starts no more.
     fn survives_everywhere(&self) {
-        let when = |at: usize| match at.is_multiple_of(2) {
-            true => When::Before,
-            false => When::After,
+        self.survives_all(&Fault::ALL);
+    }
+
+    /// Kills it at every git that it starts, until it starts no more.
+    fn survives_kills(&self) {
+        self.survives_all(&Fault::KILLS);
+    }
+
+    fn survives_all(&self, faults: &[Fault]) {
+        let all = std::env::var_os("EDIO_FAULTS").is_some_and(|all| all == "all");
+        let survives = |at: &usize| match all {
+            true => faults.iter().all(|fault| self.survives(*at, *fault)),
+            false => self.survives(*at, faults[at % faults.len()]),
         };
-        let kills = (0..).take_while(|at| self.survives(*at, when(*at))).count();
+        let calls = (0..).take_while(survives).count();
         assert!(
-            kills > 4,
-            "edio {:?} was killed only {kills} times",
+            calls > 3,
+            "edio {:?} was hit only {calls} times",
             self.words
         );
     }
@@ -366,7 +427,7 @@ fn p5_a_restore_between_its_files() {
             continue;
         }
         for bytes in [0, 100, 5000, 9000, 17_000, 23_000] {
-            kills += usize::from(scene.survives(at, When::Printed(bytes)));
+            kills += usize::from(scene.survives(at, Fault::Printed(bytes)));
         }
     }
     assert!(kills >= 5, "{kills}");
@@ -376,16 +437,38 @@ impl Scene {
     /// Kills it, and does not look. Returns whether it was killed at all.
     fn killed_only(&self, at: usize) -> bool {
         copy(&self.ready, &self.repo.top);
-        self.killed(at, When::Before).code.is_none()
+        self.hit(at, Fault::Before).is_some()
     }
 
     /// Is the work tree half done where the N-th git has printed something?
     fn prints_contents(&self, at: usize) -> bool {
         copy(&self.ready, &self.repo.top);
-        let killed = self.killed(at, When::Printed(9000));
+        let killed = self.hit(at, Fault::Printed(9000));
         let half = self.repo.manifest();
-        killed.code.is_none() && half != self.before.files && half != self.after.files
+        killed.is_some_and(|ran| ran.code.is_none())
+            && half != self.before.files
+            && half != self.after.files
     }
+}
+
+#[test]
+fn p5_a_run() {
+    const SCRIPT: &str = "echo 4 > a; rm -f d; echo by the command > new/4";
+    Scene::new(with_unsaved(), &["run", "--", "sh", "-c", SCRIPT]).survives_everywhere();
+}
+
+#[test]
+fn p5_a_close() {
+    Scene::new(three_turns(), &["sessions", "--close"]).survives_kills();
+}
+
+#[test]
+fn p5_a_gc() {
+    let repo = three_turns();
+    repo.edio(["sessions", "--close"]).ok();
+    repo.write("a", "4\n");
+    repo.edio(["snapshot", "-m", "4"]).ok();
+    Scene::new(repo, &["gc", "-d", "0"]).survives_kills();
 }
 
 #[test]
