@@ -69,6 +69,17 @@ pub struct Git {
     pub group: Group,
     /// What objects and refs survive once they are written.
     pub survives: Survives,
+    /// Whether the user's `core.ignoreCase` is true of the disk.
+    pub case: Case,
+}
+
+/// What git is told of names that differ only in case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// What the user has set.
+    AsSet,
+    /// They are two names: the setting came along from another machine, and would hide one of them.
+    Counts,
 }
 
 /// What new objects and refs outlive.
@@ -122,6 +133,9 @@ impl Git {
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_OPTIONAL_LOCKS", "0");
         let mut settings: Vec<OsString> = SETTINGS.iter().map(|&setting| setting.into()).collect();
+        if self.case == Case::Counts {
+            settings.push("core.ignoreCase=false".into());
+        }
         if self.survives == Survives::PowerCut {
             settings.push("core.fsync=loose-object,reference".into());
             settings.push("core.fsyncMethod=batch".into());

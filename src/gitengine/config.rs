@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|sparsecheckout)|commit\.(gpgsign|cleanup|template))$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout)|remote\..*\.promisor|commit\.(gpgsign|cleanup|template))$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
@@ -35,6 +35,12 @@ impl Settings {
                 .iter()
                 .any(|word| value.eq_ignore_ascii_case(word))
         })
+    }
+
+    /// Is it a partial clone, which may lack objects that a remote has?
+    pub fn is_partial_clone(&self) -> bool {
+        let mut keys = self.0.iter().map(|(key, _)| key);
+        keys.any(|key| key.starts_with("remote.") && key.ends_with(".promisor"))
     }
 
     /// The names of the configured filter drivers.

@@ -70,6 +70,8 @@ impl Git {
 
     /// The paths that differ between two trees, among these or below them (all where there are none), and how many lines.
     ///
+    /// Where blobs are missing, as in a partial clone, no lines are counted.
+    ///
     /// # Errors
     ///
     /// git failed.
@@ -82,12 +84,16 @@ impl Git {
         if old == new {
             return Ok((Vec::new(), Stat::default()));
         }
-        let ask = self
-            .ask("diff-tree")
-            .args(["-r", "-z", "--raw", "--numstat", "--no-renames"])
-            .args(["--no-ext-diff", "--no-textconv"]);
-        let ask = ask.arg("--end-of-options").arg(old).arg(new).arg("--");
-        parse(&ask.args(as_arguments(paths)).run()?)
+        let ask = |form: &[&str]| {
+            let ask = self.ask("diff-tree").args(["-r", "-z", "--no-renames"]);
+            let ask = ask.args(form).args(["--no-ext-diff", "--no-textconv"]);
+            let ask = ask.arg("--end-of-options").arg(old).arg(new).arg("--");
+            ask.args(as_arguments(paths)).run()
+        };
+        match ask(&["--raw", "--numstat"]) {
+            Err(GitError::Exit { .. }) => parse(&ask(&["--raw"])?),
+            output => parse(&output?),
+        }
     }
 
     /// In how many paths each of these pairs of trees differ, among these or below them (all where there are none).

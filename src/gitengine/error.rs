@@ -81,9 +81,21 @@ fn how(status: Status) -> String {
     }
 }
 
+/// The command that git names where another user owns the repository.
+fn trusting(said: &str) -> Option<String> {
+    let command = said.lines().find(|line| line.contains("safe.directory "))?;
+    Some(command.trim().to_owned())
+}
+
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
         match error {
+            GitError::NoRepository(ref said) if let Some(command) = trusting(said) => {
+                let hint = format!("if you do: {command}");
+                Error::no_repository("git does not trust the owner of this repository")
+                    .because(error)
+                    .hint(hint)
+            }
             GitError::NoRepository(_) => Error::no_repository("there is no git work tree here")
                 .because(error)
                 .hint("run it inside a repository, or make one: git init"),

@@ -117,12 +117,14 @@ pub struct IndexEntry {
     pub skip_worktree: bool,
     /// The file is taken for unchanged: `assume-unchanged`.
     pub assume_unchanged: bool,
+    /// It only announces a file (`git add -N`). A listing does not tell; [`Git::announced`] does.
+    pub intent_to_add: bool,
     /// Its path.
     pub path: RepoPath,
 }
 
 impl IndexEntry {
-    /// Reads records of `git ls-files -s -v -z`.
+    /// Reads records of `git ls-files -s -v -z`, or of [`IndexEntry::record`].
     ///
     /// # Errors
     ///
@@ -136,9 +138,10 @@ impl IndexEntry {
         })
     }
 
-    /// The entry as `git ls-files -s -v -z` prints it.
+    /// The entry as `git ls-files -s -v -z` prints it, but for an `N` where it announces a file.
     pub fn record(&self) -> Vec<u8> {
         let tag = match (self.skip_worktree, self.assume_unchanged) {
+            (false, false) if self.intent_to_add => 'N',
             (true, true) => 's',
             (true, false) => 'S',
             (false, true) => 'h',
@@ -394,6 +397,24 @@ impl PrivateIndex {
             .map(drop)
     }
 
+    /// Announces files that are on disk, as `git add -N` does.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn announce(&self, paths: &[RepoPath]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let ask = self.git.ask("add").index(&self.file);
+        ask.setting("index.sparse=false")
+            .args(["--intent-to-add", "--force", "--sparse"])
+            .args(["--pathspec-from-file=-", "--pathspec-file-nul"])
+            .nul_input(paths.iter().map(RepoPath::as_bytes))
+            .run()
+            .map(drop)
+    }
+
     /// Fills it with what a tree has, and nothing that is known of files on disk.
     ///
     /// # Errors
@@ -452,6 +473,20 @@ impl Git {
         self.git_dir.join("index")
     }
 
+    /// The files on disk that the user's index only announces (`git add -N`).
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn announced(&self) -> Result<Vec<RepoPath>> {
+        let ask = self
+            .ask("diff-files")
+            .args(["--name-only", "-z", "--diff-filter=A"])
+            .args(["--no-renames", "--ita-invisible-in-index"]);
+        let output = ask.arg("--ignore-submodules").run()?;
+        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    }
+
     /// All entries of an index file.
     ///
     /// # Errors
@@ -485,6 +520,7 @@ fn index_entry(record: &[u8]) -> Option<IndexEntry> {
         stage: stage.to_str().ok()?.parse().ok()?,
         skip_worktree: tag.eq_ignore_ascii_case(&b'S'),
         assume_unchanged: tag.is_ascii_lowercase(),
+        intent_to_add: tag == b'N',
         path: RepoPath::new(path)?,
     })
 }

@@ -19,7 +19,7 @@ mod repository;
 mod status;
 mod trees;
 
-pub use command::{Answer, Git, Group, LOCAL_VARIABLES};
+pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
 pub use diff::{Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};

@@ -444,6 +444,22 @@ impl Git {
         bytes.ok_or_else(|| unexpected("git rev-list --disk-usage", &output))
     }
 
+    /// Which of these objects are not here, as in a partial clone. None is fetched.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn missing(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
+        let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
+        let ask = self.ask("cat-file").args(["--batch-check", "--buffer"]);
+        let output = ask.input(lines).run()?;
+        let missing = output
+            .lines()
+            .filter_map(|line| line.strip_suffix(b" missing"));
+        let oids: Option<Vec<Oid>> = missing.map(Oid::from_bytes).collect();
+        oids.ok_or_else(|| unexpected("git cat-file --batch-check", &output))
+    }
+
     /// Starts to read these objects, in this order.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 
 use crate::process::{Command, Finished, Running, Trace};
 
-use super::command::{Git, Group, Survives};
+use super::command::{Case, Git, Group, Survives};
 use super::config::{PATTERN, Settings};
 use super::error::{GitError, Result};
 use super::objects::{ObjectFormat, Oid};
@@ -60,16 +60,33 @@ pub fn find(folder: &Path, guess: Option<&str>, trace: Option<&Trace>) -> Result
     };
     let settings = settings.finish().map_err(broken)?;
     match settings.status.code() {
-        Some(0 | 1) => Ok(Found {
-            git,
-            settings: Settings::parse(&settings.stdout),
-            pointed,
-        }),
+        Some(0 | 1) => {
+            let settings = Settings::parse(&settings.stdout);
+            let case = case_of(&git, &settings);
+            Ok(Found {
+                git: Git { case, ..git },
+                settings,
+                pointed,
+            })
+        }
         _ => Err(GitError::Exit {
             command: "git config --get-regexp".to_owned(),
             status: settings.status,
             stderr: settings.stderr,
         }),
+    }
+}
+
+/// A disk that ignores case finds `.git` as `.GIT`, too, and `HEAD` as `head`.
+fn case_of(git: &Git, settings: &Settings) -> Case {
+    let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
+    let tells_apart = match is_there(git.work_tree.join(".git")) {
+        true => !is_there(git.work_tree.join(".GIT")),
+        false => !is_there(git.git_dir.join("head")),
+    };
+    match settings.is_true("core.ignorecase") && tells_apart {
+        true => Case::Counts,
+        false => Case::AsSet,
     }
 }
 
@@ -123,6 +140,7 @@ fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Point
         trace: trace.cloned(),
         group: Group::Shared,
         survives: Survives::Kill,
+        case: Case::AsSet,
     };
     Some((git, pointed))
 }
@@ -148,6 +166,7 @@ fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
         trace: trace.cloned(),
         group: Group::Shared,
         survives: Survives::Kill,
+        case: Case::AsSet,
     })
 }
 

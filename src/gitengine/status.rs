@@ -132,10 +132,12 @@ impl Status {
     }
 }
 
-/// `warning: could not open directory 'a/b/': Permission denied`.
+/// `warning: could not open directory 'a/b/': Permission denied`. git cuts off what is too long: then the last folder that
+/// is named whole stands for it.
 fn unreadable(line: &[u8]) -> Option<RepoPath> {
     let quoted = line.split_once_str("could not open directory '")?.1;
-    let folder = &quoted[..quoted.rfind("': ")?];
+    let end = quoted.rfind("': ").or_else(|| quoted.rfind("/"))?;
+    let folder = &quoted[..end];
     RepoPath::new(folder.strip_suffix(b"/").unwrap_or(folder))
 }
 

@@ -535,7 +535,8 @@ impl Repo {
         command
     }
 
-    fn is_root(&self) -> bool {
+    /// Do the tests run as root?
+    pub fn is_root(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
         fs::metadata("/proc/self").unwrap().uid() == 0
     }

@@ -111,8 +111,15 @@ impl IndexLock {
             .map(|change| (change.path.clone(), None))
             .collect();
         self.index.set(&gone)?;
-        self.index.set_listed(&before)?;
-        self.set_flags(&before)?;
+        let top = &workspace.git.work_tree;
+        let is_there = |entry: &IndexEntry| entry.path.below(top).symlink_metadata().is_ok();
+        let (announced, listed): (Vec<_>, Vec<_>) = before
+            .into_iter()
+            .partition(|entry| entry.intent_to_add && is_there(entry));
+        self.index.set_listed(&listed)?;
+        let announced: Vec<RepoPath> = announced.into_iter().map(|entry| entry.path).collect();
+        self.index.announce(&announced)?;
+        self.set_flags(&listed)?;
         Ok(self.index.refresh()?)
     }
 
@@ -134,7 +141,11 @@ impl IndexLock {
         };
         let at = |entries: &[IndexEntry], path: &RepoPath| -> Vec<IndexEntry> {
             let here = entries.iter().filter(|entry| &entry.path == path);
-            here.cloned().collect()
+            let listed = |entry: &IndexEntry| IndexEntry {
+                intent_to_add: false,
+                ..entry.clone()
+            };
+            here.map(listed).collect()
         };
         let same = |change: &Difference| at(&before, &change.path) == at(&now, &change.path);
         Ok(changes.into_iter().filter(same).collect())
@@ -255,6 +266,7 @@ pub fn save_staged(
     };
     let mut entries = workspace.git.list_index(&users)?.entries;
     entries.retain(|entry| concerned(&entry.path));
+    mark_announced(workspace, &mut entries)?;
     let is_staged = |entry: &&IndexEntry| {
         let change = changed.get(&entry.path);
         let sides = change
@@ -277,6 +289,20 @@ pub fn save_staged(
     let staged: Vec<Saved> = staged.collect();
     let seconds = moment.seconds;
     side::save_index(workspace, session, &entries, &staged, seconds).map(Some)
+}
+
+/// Marks the entries that only announce a file. They look like empty ones.
+fn mark_announced(workspace: &Locked, entries: &mut [IndexEntry]) -> Result<()> {
+    let empty = workspace.git.format.hash_blob(0, io::empty());
+    let empty = empty.or_cannot(|| "can't name the empty file".to_owned())?;
+    if entries.iter().all(|entry| entry.oid != empty) {
+        return Ok(());
+    }
+    let announced = workspace.git.announced()?;
+    for entry in entries {
+        entry.intent_to_add = entry.oid == empty && announced.contains(&entry.path);
+    }
+    Ok(())
 }
 
 /// The entries that [`save_staged`] saved.

@@ -15,6 +15,35 @@ use super::super::bytes::{RawIds, Unnoted, may_convert, only_lfs};
 use super::super::workspace::Locked;
 use super::plan::{Action, Plan};
 
+/// In a partial clone a blob that was never on disk may be missing, and none is fetched here.
+fn refuse_missing(workspace: &Locked, plan: &Plan, raw_ids: &RawIds) -> Result<()> {
+    if !workspace.settings.is_partial_clone() {
+        return Ok(());
+    }
+    let mut wanted = BTreeMap::new();
+    for (path, action) in &plan.actions {
+        if let Action::Write { new, .. } = action
+            && raw_ids.of(path, new).is_none()
+        {
+            wanted.insert(new.oid.clone(), path);
+        }
+    }
+    let oids: Vec<Oid> = wanted.keys().cloned().collect();
+    let missing = workspace.git.missing(&oids)?;
+    let Some((oid, path)) = missing.first().and_then(|oid| wanted.get_key_value(oid)) else {
+        return Ok(());
+    };
+    Err(Error::cannot(format!(
+        "the content of {path} is not here: nothing was restored"
+    ))
+    .because(format!(
+        "this is a partial clone, which lacks {} of the blobs",
+        missing.len()
+    ))
+    .hint(format!("to fetch it: git cat-file -e {oid}"))
+    .hint("or restore other paths: edio restore TURN -f FILE"))
+}
+
 /// The sources of all paths of a plan.
 #[derive(Debug, Default)]
 pub struct Sources {
@@ -28,8 +57,9 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// A filter fails.
+    /// A filter fails, or a partial clone lacks a blob.
     pub fn of(workspace: &Locked, plan: &Plan, tree: &Oid, raw_ids: &RawIds) -> Result<Self> {
+        refuse_missing(workspace, plan, raw_ids)?;
         let mut sources = Self::default();
         let mut unknown = Vec::new();
         for (path, action) in &plan.actions {

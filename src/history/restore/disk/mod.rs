@@ -86,23 +86,20 @@ impl Look for Disk {
 ///
 /// It can't be read, or changes while it is.
 pub fn disk_blob_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
-    let file = path.below(top);
-    let meta = match fs::symlink_metadata(&file) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if meta.is_symlink() {
-        let target = git_bytes(&fs::read_link(&file)?);
-        return format
+    match Disk::new(top).open(path)? {
+        None => Ok(None),
+        Some(Standing::File(file)) => format.hash_blob(file.metadata()?.len(), file).map(Some),
+        Some(Standing::Link(target)) => format
             .hash_blob(target.len() as u64, target.as_slice())
-            .map(Some);
+            .map(Some),
     }
-    if !meta.is_file() {
-        return Ok(None);
-    }
-    let open = fs::File::open(file)?;
-    format.hash_blob(open.metadata()?.len(), open).map(Some)
+}
+
+/// What stands at a path, to be read.
+enum Standing {
+    File(fs::File),
+    /// A link to this target.
+    Link(Vec<u8>),
 }
 
 /// New content for a path.

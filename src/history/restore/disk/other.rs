@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::{Content, Disk, Displaced, Look, OnDisk, RepoPath, io, temporary_beside};
+use super::{Content, Disk, Displaced, Look, OnDisk, RepoPath, Standing, io, temporary_beside};
+use crate::gitengine::git_bytes;
 
 impl Disk {
     fn folder_of(&self, path: &RepoPath) -> io::Result<PathBuf> {
@@ -19,6 +20,16 @@ impl Disk {
             .below(&self.top)
             .parent()
             .map_or_else(|| self.top.clone(), PathBuf::from))
+    }
+
+    /// Opens the file or link at a path.
+    pub(super) fn open(&self, path: &RepoPath) -> io::Result<Option<Standing>> {
+        let file = path.below(&self.top);
+        Ok(match self.at(path) {
+            OnDisk::File => Some(Standing::File(fs::File::open(file)?)),
+            OnDisk::Link => Some(Standing::Link(git_bytes(&fs::read_link(file)?))),
+            _ => None,
+        })
     }
 
     /// Puts this content at a path. What stands there is returned under another name.

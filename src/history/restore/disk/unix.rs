@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::{Content, Disk, Displaced, RepoPath, io, temporary_beside};
+use super::{Content, Disk, Displaced, RepoPath, Standing, io, temporary_beside};
 use crate::gitengine::os_path;
 
 /// Is a folder made where there is none?
@@ -38,6 +38,31 @@ impl Disk {
             };
         }
         Ok(folder)
+    }
+
+    /// Opens the file or link at a path. The name on the way may be longer than the system takes in one piece.
+    pub(super) fn open(&self, path: &RepoPath) -> io::Result<Option<Standing>> {
+        let folder = match self.folder_of(path, Missing::Fail) {
+            Err(error) if is_absent(&error) => return Ok(None),
+            other => other?,
+        };
+        let name = os_path(path.name());
+        let stat = match fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(None),
+            other => other?,
+        };
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => {
+                let target = fs::readlinkat(&folder, name, Vec::new())?;
+                Some(Standing::Link(target.into_bytes()))
+            }
+            FileType::RegularFile => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let file = fs::openat(&folder, name, flags, Mode::empty())?;
+                Some(Standing::File(file.into()))
+            }
+            _ => None,
+        })
     }
 
     /// Puts this content at a path, whatever file or link stands there, which is returned under another name.
