@@ -131,6 +131,8 @@ impl Git {
             .env("GIT_WORK_TREE", &self.work_tree)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
+            // An older git does not know that one. No protocol is allowed, so it can't fetch either.
+            .env("GIT_ALLOW_PROTOCOL", "")
             .env("GIT_OPTIONAL_LOCKS", "0");
         let mut settings: Vec<OsString> = SETTINGS.iter().map(|&setting| setting.into()).collect();
         if self.case == Case::Counts {

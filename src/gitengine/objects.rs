@@ -1,5 +1,6 @@
 //! Objects: their names, blobs read and written, commits made and read.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io::{self, Read};
 
@@ -452,12 +453,23 @@ impl Git {
     pub fn missing(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
         let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
         let ask = self.ask("cat-file").args(["--batch-check", "--buffer"]);
-        let output = ask.input(lines).run()?;
+        let Ok(output) = ask.input(lines).run() else {
+            return self.missing_among_all(oids);
+        };
         let missing = output
             .lines()
             .filter_map(|line| line.strip_suffix(b" missing"));
         let oids: Option<Vec<Oid>> = missing.map(Oid::from_bytes).collect();
         oids.ok_or_else(|| unexpected("git cat-file --batch-check", &output))
+    }
+
+    /// The same where git is so old that it ends over the first one that it may not fetch: by a list of all there are.
+    fn missing_among_all(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
+        let ask = self.ask("cat-file").args(["--batch-all-objects", "--unordered"]);
+        let output = ask.arg("--batch-check=%(objectname)").run()?;
+        let there: HashSet<&[u8]> = output.lines().collect();
+        let is_missing = |oid: &&Oid| !there.contains(oid.as_str().as_bytes());
+        Ok(oids.iter().filter(is_missing).cloned().collect())
     }
 
     /// Starts to read these objects, in this order.
