@@ -30,6 +30,7 @@ mod log;
 mod model;
 mod parallel;
 mod processes;
+mod races;
 mod readme;
 mod restore;
 mod restore_paths;

@@ -45,6 +45,9 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.splitIndex=false",
+    // All that is known of a file counts: an edit that keeps size and time is still another file to the system.
+    "core.trustctime=true",
+    "core.checkStat=default",
     "core.logAllRefUpdates=false",
     "core.filesRefLockTimeout=5000",
     "core.packedRefsTimeout=5000",

@@ -465,7 +465,9 @@ impl Git {
 
     /// The same where git is so old that it ends over the first one that it may not fetch: by a list of all there are.
     fn missing_among_all(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
-        let ask = self.ask("cat-file").args(["--batch-all-objects", "--unordered"]);
+        let ask = self
+            .ask("cat-file")
+            .args(["--batch-all-objects", "--unordered"]);
         let output = ask.arg("--batch-check=%(objectname)").run()?;
         let there: HashSet<&[u8]> = output.lines().collect();
         let is_missing = |oid: &&Oid| !there.contains(oid.as_str().as_bytes());

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::SystemTime;
 
 use bstr::ByteSlice;
 
@@ -16,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::gitengine::{Conversion, Difference, Entry, Mode, Oid, RepoPath};
 
 use super::restore::disk_blob_id;
-use super::scan::{Scan, Touched};
+use super::scan::{Recent, Scan, Touched};
 use super::turn::{Ending, Turn};
 use super::workspace::{Locked, Workspace};
 
@@ -287,9 +286,8 @@ pub struct OnDisk {
     pub hidden: Vec<(RepoPath, Entry)>,
     /// Are the notes others than those of where the session stands?
     pub is_news: bool,
-    /// Those among the paths looked at that were changed within the second in which the scan began, or later. git
-    /// compares whole seconds: of another change in the same one it sees only what its conversion lets through.
-    pub just_changed: Vec<RepoPath>,
+    /// Those among the paths looked at that were changed just before.
+    pub recent: Vec<Recent>,
 }
 
 /// What stands on disk behind conversions, as of a scan: the notes of where the session stands, brought up to date.
@@ -308,13 +306,15 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     let known = state.session.as_ref().zip(workspace.pointed.as_ref());
     let Some((standing, pointed)) = known.filter(|(s, p)| s.current == p.commit) else {
         let all = candidates(workspace, &scan.tree, &Scope::All)?;
-        let just_changed = changed_since(workspace, &all, scan.started);
+        let recent = scan
+            .looking(workspace)
+            .recent(all.iter().map(|(path, _)| path));
         let raw_ids = note_these(workspace, RawIds::default(), all)?;
         return Ok(OnDisk {
             is_news: !raw_ids.is_empty(),
             raw_ids,
             hidden: Vec::new(),
-            just_changed,
+            recent,
         });
     };
     let before = RawIds {
@@ -328,14 +328,16 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     let mut looked_at = differences.clone();
     let scope = match scan.touched(workspace)? {
         Touched::These(mut paths) if same_rules => {
-            paths.extend(state.just_changed.iter().cloned());
+            paths.extend(scan.unseen.iter().cloned());
             looked_at.extend(as_they_are(workspace, &scan.tree, &paths)?);
             Scope::Changed(&looked_at)
         }
         _ => Scope::All,
     };
     let these = candidates(workspace, &scan.tree, &scope)?;
-    let just_changed = changed_since(workspace, &these, scan.started);
+    let recent = scan
+        .looking(workspace)
+        .recent(these.iter().map(|(path, _)| path));
     let raw_ids = note_these(workspace, before.outside(&scope), these)?;
     // Of what git checked out nobody knows which bytes it were: that they are noted now is no change.
     let hidden = match before.unnoted {
@@ -351,39 +353,8 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
         is_news: !raw_ids.says_the_same(&before),
         raw_ids,
         hidden,
-        just_changed,
+        recent,
     })
-}
-
-/// Those of these files that were changed in the second of this moment, or later.
-fn changed_since(
-    workspace: &Locked,
-    files: &[(RepoPath, Entry)],
-    moment: SystemTime,
-) -> Vec<RepoPath> {
-    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
-    let second = since(moment).map_or(0, |since| since.as_secs());
-    let is_recent = |path: &&RepoPath| {
-        let meta = fs::symlink_metadata(path.below(&workspace.git.work_tree));
-        meta.is_ok_and(|meta| seconds_of_change(&meta) >= second)
-    };
-    let paths = files.iter().map(|(path, _)| path);
-    paths.filter(is_recent).cloned().collect()
-}
-
-/// When the file was changed, in whatever way: a time that programs can't set.
-#[cfg(unix)]
-fn seconds_of_change(meta: &fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    u64::try_from(meta.ctime()).unwrap_or(0)
-}
-
-/// When the content was changed.
-#[cfg(not(unix))]
-fn seconds_of_change(meta: &fs::Metadata) -> u64 {
-    let time = meta.modified().ok();
-    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    since.map_or(u64::MAX, |since| since.as_secs())
 }
 
 /// Paths of a tree, as differences that change nothing.

@@ -11,6 +11,7 @@ use crate::gitengine::{FileStamp, Oid, RepoPath};
 
 use super::bytes::Unnoted;
 use super::refnames::SessionId;
+use super::scan::Recent;
 use super::turn::Number;
 
 const FILE: &str = "state.json";
@@ -25,8 +26,8 @@ pub struct State {
     pub cache: Option<Cache>,
     /// What decided about conversions when the last turn was taken.
     pub conversions: Option<String>,
-    /// Converted files that were changed just before that cache was made: the next scan must look at them itself.
-    pub just_changed: Vec<RepoPath>,
+    /// Files that were changed just before that cache was made: of them the next scan must know more than git does.
+    pub recent: Vec<Recent>,
     /// An operation on the work tree was begun, and its end was not seen.
     pub unfinished: bool,
     /// The git whose version was found new enough.

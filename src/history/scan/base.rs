@@ -1,6 +1,7 @@
 //! The index that a scan starts from: the one that the last scan left behind where it still fits, else a copy of the
 //! user's. Never one made from HEAD: that knows nothing of the files on disk, and git would read all of them.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::error::{Result, While};
@@ -36,9 +37,10 @@ pub struct Base {
 
 enum Source {
     Cache,
-    /// With the paths that git is told to take for unchanged.
+    /// With the paths that git is told to take for unchanged, and all paths.
     Users {
         assumed: Vec<RepoPath>,
+        all: HashSet<RepoPath>,
     },
 }
 
@@ -109,6 +111,7 @@ impl Base {
         Self {
             source: Source::Users {
                 assumed: paths(|e| e.assume_unchanged),
+                all: all.clone().cloned().collect(),
             },
             flagged: paths(|e| e.skip_worktree),
             is_after_last: false,
@@ -129,6 +132,14 @@ impl Base {
         matches!(self.source, Source::Cache)
     }
 
+    /// Is the path in that index? Of the cache's paths those are asked for that it had when it was made.
+    pub fn has(&self, path: &RepoPath) -> bool {
+        match &self.source {
+            Source::Cache => true,
+            Source::Users { all, .. } => all.contains(path),
+        }
+    }
+
     /// Lays the index out where the scan may work on it.
     ///
     /// # Errors
@@ -139,7 +150,7 @@ impl Base {
         let index = PrivateIndex::at(&workspace.git, file);
         match &self.source {
             Source::Cache => index.link_from(&cached_index(workspace))?,
-            Source::Users { assumed } => {
+            Source::Users { assumed, .. } => {
                 index.copy_from(&workspace.git.users_index())?;
                 index.flag("--no-assume-unchanged", assumed)?;
             }

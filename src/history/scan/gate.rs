@@ -84,7 +84,15 @@ impl<'a> Gate<'a> {
     }
 
     /// Judges everything that differs between the index and the work tree.
-    pub fn judge(mut self, status: &Status, base: &Base, ignored: Vec<RepoPath>) -> Passed {
+    ///
+    /// `unseen` are paths that git takes for unchanged and that are not.
+    pub fn judge(
+        mut self,
+        status: &Status,
+        base: &Base,
+        unseen: &[RepoPath],
+        ignored: Vec<RepoPath>,
+    ) -> Passed {
         let mut passed = Passed::default();
         let mut gone = Vec::new();
         let mut rest = Vec::new();
@@ -119,8 +127,11 @@ impl<'a> Gate<'a> {
                 Standing::Unfit(why) => passed.skipped.push(Skipped::new(path.clone(), why)),
             }
         }
-        for path in base.unfiltered.iter().filter(|p| !ignored.contains(p)) {
-            if matches!(self.look(path), Standing::Fit) {
+        let anew: BTreeSet<&RepoPath> = base.unfiltered.iter().chain(unseen).collect();
+        let known: BTreeSet<RepoPath> = rest.iter().cloned().collect();
+        for path in anew.into_iter().filter(|path| !ignored.contains(path)) {
+            let is_known = known.contains(path);
+            if !is_known && base.has(path) && matches!(self.look(path), Standing::Fit) {
                 passed.anew.push(path.clone());
                 rest.push(path.clone());
             }

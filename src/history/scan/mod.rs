@@ -6,6 +6,7 @@
 
 mod base;
 mod gate;
+mod recent;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use self::base::Base;
 pub use self::base::cached_index;
 pub use self::gate::TEMPORARY;
 use self::gate::{Gate, Passed};
+pub use self::recent::{Looking, Recent};
 use super::bytes::{self, OnDisk};
 use super::skipped::{Skipped, Why};
 use super::state::Cache;
@@ -41,10 +43,14 @@ pub struct Scan {
     /// Files that a killed restore left in the work tree. The tree does not hold them.
     pub leftovers: Vec<RepoPath>,
     /// When it began, as the file system tells the time.
-    pub started: SystemTime,
+    started: SystemTime,
     index: PrivateIndex,
     base: Base,
     passed: Passed,
+    /// What was changed just before.
+    recent: Vec<Recent>,
+    /// What git can't see has changed since the last scan.
+    pub unseen: Vec<RepoPath>,
     on_disk: OnceCell<OnDisk>,
 }
 
@@ -110,7 +116,10 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
             workspace.git.ask_ignored(&reachable)?.ignored()?
         }
     };
-    let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, ignored);
+    let looking = looking(workspace, started);
+    let unseen = looking.changed_since(&workspace.state.recent);
+    let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, &unseen, ignored);
+    let recent = looking.recent(passed.taken.iter());
     let tree = take_in(workspace, &index, &base, &mut passed)?;
     let are_ruled = || gate::are_ruled(&workspace.git.work_tree, passed.taken.iter());
     Ok(Scan {
@@ -123,8 +132,18 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         started,
         base,
         passed,
+        recent,
+        unseen,
         on_disk: OnceCell::new(),
     })
+}
+
+fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {
+    Looking {
+        top: &workspace.git.work_tree,
+        format: workspace.git.format,
+        started,
+    }
 }
 
 /// Has git take in what differs. Returns the tree.
@@ -178,6 +197,11 @@ impl Scan {
         Ok(self.on_disk.get_or_init(|| found))
     }
 
+    /// How files are looked at that were changed just before this scan.
+    pub fn looking<'a>(&self, workspace: &'a Locked) -> Looking<'a> {
+        looking(workspace, self.started)
+    }
+
     /// The files whose time stamps are not those of the last snapshot.
     ///
     /// git reads such a file, and where its conversion gives the same blob as before, tells nobody.
@@ -218,9 +242,12 @@ impl Scan {
             self.index.date(self.started)?;
             replace(&self.index.file, &cached)?;
         }
-        let on_disk = self.on_disk.get();
-        workspace.state.just_changed =
-            on_disk.map_or_else(Vec::new, |on_disk| on_disk.just_changed.clone());
+        let still = looking(workspace, self.started);
+        let still = still.still_recent(&workspace.state.recent);
+        let still = still.filter(|recent| !self.unseen.contains(recent.path()));
+        let converted = self.on_disk.get().map(|on_disk| &on_disk.recent);
+        let recent = self.recent.iter().chain(converted.into_iter().flatten());
+        workspace.state.recent = recent.chain(still).cloned().collect();
         let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
         workspace.state.cache = stamp.map(|file| self.into_cache(file));
         Ok(())
