@@ -69,4 +69,12 @@ mod tests {
         assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
         assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let settings = Settings::parse(&bytes);
+            let _ = settings.filters();
+        }
+    }
 }

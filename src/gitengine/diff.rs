@@ -261,4 +261,11 @@ mod tests {
             assert!(parse(bad.as_bytes()).is_err(), "{bad:?}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = parse(&bytes);
+        }
+    }
 }

@@ -609,4 +609,15 @@ mod tests {
         assert_eq!(IndexEntry::read_all(&entry.record()).unwrap(), [entry]);
         assert!(index_entry(b"H 100644 x 0\ta").is_none());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let read = IndexEntry::read_all(&bytes);
+            for entry in read.unwrap_or_default() {
+                let again = IndexEntry::read_all(&entry.record()).unwrap();
+                assert_eq!(again, [entry]);
+            }
+        }
+    }
 }

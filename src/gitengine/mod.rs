@@ -12,6 +12,8 @@ mod hooks;
 mod ignore;
 mod index;
 mod merge;
+#[cfg(test)]
+mod noise;
 mod objects;
 mod paths;
 mod refs;
@@ -26,6 +28,8 @@ pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
 pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
+#[cfg(test)]
+pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, ObjectFormat, Objects, Oid, Signature, Signed};
 pub use paths::{RepoPath, git_bytes, os_path};
 pub use refs::{Before, RefChange, RefCommit};

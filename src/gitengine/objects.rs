@@ -597,4 +597,12 @@ mod tests {
         assert_eq!(commit.message, b"subject\n\nbody\n");
         assert!(Commit::parse(oid, b"tree x\n\n").is_none());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let oid = Oid::new("a".repeat(40)).unwrap();
+            let _ = Commit::parse(oid, &bytes);
+        }
+    }
 }

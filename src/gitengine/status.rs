@@ -190,4 +190,11 @@ mod tests {
             assert!(Status::parse(bad.as_bytes(), b"").is_err(), "{bad:?}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = Status::parse(&bytes, &bytes);
+        }
+    }
 }

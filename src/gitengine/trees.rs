@@ -147,3 +147,15 @@ fn parse(record: &[u8]) -> Option<(RepoPath, Entry)> {
     let oid = Oid::from_bytes(fields.nth(1)?)?;
     Some((RepoPath::new(path)?, Entry { mode, oid }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = parse(&bytes);
+        }
+    }
+}

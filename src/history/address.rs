@@ -220,4 +220,12 @@ mod tests {
             }
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let text = String::from_utf8_lossy(&bytes);
+            let _ = (text.parse::<Address>().is_ok(), text.parse::<Range>().is_ok());
+        }
+    }
 }

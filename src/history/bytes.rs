@@ -474,4 +474,13 @@ mod tests {
         assert_eq!(ids.of(&path, &entry("c")), None);
         assert!(RawIds::parse(b"x").is_none());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            if let Some(ids) = RawIds::parse(&bytes) {
+                assert!(RawIds::parse(&ids.write()).unwrap().says_the_same(&ids));
+            }
+        }
+    }
 }

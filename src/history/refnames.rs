@@ -172,4 +172,11 @@ mod tests {
             assert!(bad.parse::<SessionId>().is_err(), "{bad}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = parse(&String::from_utf8_lossy(&bytes));
+        }
+    }
 }

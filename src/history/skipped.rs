@@ -80,3 +80,15 @@ pub fn parse(text: &str) -> Option<(usize, Vec<Skipped>)> {
     let (count, json) = text.split_once(' ')?;
     Some((count.parse().ok()?, serde_json::from_str(json).ok()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = parse(&String::from_utf8_lossy(&bytes));
+        }
+    }
+}

@@ -336,4 +336,12 @@ mod tests {
             assert_eq!(bad.parse::<Number>(), Err(()), "{bad}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let text = [&b"a\n\nEdio-Session: sess_1_00000000\n"[..], &bytes, b"Edio-Version: 1\n"].concat();
+            let _ = (Note::read(&bytes), Note::read(&text));
+        }
+    }
 }
