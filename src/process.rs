@@ -323,6 +323,22 @@ fn is_no_program(error: &io::Error) -> bool {
     cfg!(unix) && error.raw_os_error() == Some(ENOEXEC)
 }
 
+/// Does a process of this number exist?
+#[cfg(unix)]
+pub fn is_alive(number: i32) -> bool {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+    // One of another user may not be sent anything, but is there.
+    let pid = Pid::from_raw(number).filter(|_| number > 0);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+/// Nobody tells here.
+#[cfg(not(unix))]
+pub fn is_alive(_: i32) -> bool {
+    true
+}
+
 #[cfg(unix)]
 mod signals {
     //! The signals that are handed on to a program that has the terminal.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::common::Repo;
@@ -142,4 +143,101 @@ fn p6_work_trees_and_commits_at_the_same_time_are_in_nobodys_way() {
     let archived: BTreeSet<String> = repo.sessions("archive").into_iter().collect();
     assert_eq!(archived.len(), names.len());
     repo.fsck();
+}
+
+/// How many rounds, of those that a run at length has: `EDIO_ROUNDS=50 cargo test --test main -- parallel::`.
+fn rounds() -> usize {
+    std::env::var("EDIO_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap())
+}
+
+/// Replaces a file at once: whoever reads it finds the one content or the other.
+fn replace(repo: &Repo, path: &str, content: &str) {
+    let aside = repo.outside().join(format!("aside of {path}"));
+    fs::write(&aside, content).unwrap();
+    fs::rename(aside, repo.path(path)).unwrap();
+}
+
+#[test]
+fn p6_beside_all_that_git_does_no_turn_is_lost_or_torn() {
+    let repo = Repo::with(&[("a", "base\n"), ("b", "base\n"), (".gitignore", "w*\n")]);
+    repo.git(["worktree", "add", "-q", "-b", "side", "../side"]);
+    let side = repo.outside().join("side");
+    let done = AtomicBool::new(false);
+    let until_done = |work: &dyn Fn(usize)| {
+        let mut round = 0;
+        while !done.load(Ordering::Relaxed) {
+            work(round);
+            round += 1;
+        }
+    };
+    let line = |round: usize| format!("{round:08}\n").repeat(500);
+    thread::scope(|scope| {
+        let repo = &repo;
+        let until_done = &until_done;
+        let line = &line;
+        let snapshots: Vec<_> = (0..8)
+            .map(|writer| {
+                scope.spawn(move || {
+                    for round in 0..rounds() {
+                        repo.write(format!("of-{writer}"), format!("{writer} {round}\n"));
+                        repo.edio(["snapshot", "-m", &format!("{writer} {round}")])
+                            .ok();
+                    }
+                })
+            })
+            .collect();
+        scope.spawn(move || until_done(&|round| replace(repo, "a", &line(round))));
+        scope.spawn(move || {
+            until_done(&|round| {
+                repo.write("b", format!("{round}\n"));
+                // Two gits may be in each other's way. And git's own commits don't survive this gc beside them.
+                repo.git_says(["add", "b"]);
+                repo.git_says(["commit", "-qm", "by hand"]);
+                repo.git_says(["gc", "-q", "--prune=now"]);
+            });
+        });
+        scope.spawn(move || {
+            until_done(&|round| {
+                let name = format!("../w{round}");
+                repo.git_says(["worktree", "add", "-q", "--detach", &name]);
+                repo.git_says(["worktree", "remove", "--force", &name]);
+            });
+        });
+        let side = &side;
+        let restores = scope.spawn(move || {
+            for round in 0..rounds() {
+                fs::write(side.join("a"), format!("side {round}\n")).unwrap();
+                repo.edio_in(side, ["snapshot"]).ok();
+                repo.edio_in(side, ["restore", "1"]).ok();
+                assert_eq!(fs::read_to_string(side.join("a")).unwrap(), "side 0\n");
+                repo.edio_in(side, ["undo"]).ok();
+            }
+        });
+        let outcomes: Vec<_> = snapshots
+            .into_iter()
+            .chain([restores])
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
+        done.store(true, Ordering::Relaxed);
+        for outcome in outcomes {
+            outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
+    let numbers = numbers(&repo);
+    let from_one: Vec<u64> = (1..=8 * rounds() as u64).collect();
+    assert_eq!(numbers, from_one);
+    repo.fsck();
+    let mut messages = BTreeSet::new();
+    for turn in repo.edio(["log", "--json"]).json() {
+        let commit = turn["commit"].as_str().unwrap();
+        let message = turn["message"].as_str().unwrap();
+        let (writer, round) = message.split_once(' ').unwrap();
+        let own = repo.git_raw(["show", &format!("{commit}:of-{writer}")]);
+        assert_eq!(own, format!("{writer} {round}\n"), "{turn}");
+        let a = repo.git_raw(["show", &format!("{commit}:a")]);
+        let lines: BTreeSet<&str> = a.lines().collect();
+        assert_eq!(lines.len(), 1, "torn: {turn}");
+        messages.insert(message.to_owned());
+    }
+    assert_eq!(messages.len(), 8 * rounds());
 }

@@ -74,6 +74,8 @@ pub struct Git {
     pub survives: Survives,
     /// Whether the user's `core.ignoreCase` is true of the disk.
     pub case: Case,
+    /// Where new objects are written before they are given to the repository.
+    pub quarantine: Option<PathBuf>,
 }
 
 /// What git is told of names that differ only in case.
@@ -137,6 +139,13 @@ impl Git {
             // An older git does not know that one. No protocol is allowed, so it can't fetch either.
             .env("GIT_ALLOW_PROTOCOL", "")
             .env("GIT_OPTIONAL_LOCKS", "0");
+        let command = self
+            .quarantine_variables()
+            .into_iter()
+            .flatten()
+            .fold(command, |command, (name, value)| {
+                command.env(name, os_path(&value))
+            });
         let mut settings: Vec<OsString> = SETTINGS.iter().map(|&setting| setting.into()).collect();
         if self.case == Case::Counts {
             settings.push("core.ignoreCase=false".into());
@@ -201,6 +210,9 @@ impl Ask {
     pub fn on_the_users_refs(mut self) -> Self {
         self.settings
             .retain(|setting| setting.to_string_lossy().starts_with("core.fsync"));
+        for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+            self.command = self.command.without_env(name);
+        }
         self.without_pathspec_rules()
     }
 

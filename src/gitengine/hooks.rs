@@ -34,6 +34,7 @@ impl Git {
     ///
     /// git could not be started. A hook that says no is no error.
     pub fn run_hook(&self, name: &str, index: &Path, words: &[&str]) -> Result<Status> {
+        self.give_objects()?;
         let command = Command::new("git")
             .args(["hook", "run", "--ignore-missing", name, "--"])
             .args(words)

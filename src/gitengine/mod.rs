@@ -16,6 +16,7 @@ mod merge;
 mod noise;
 mod objects;
 mod paths;
+mod quarantine;
 mod refs;
 mod repository;
 mod status;

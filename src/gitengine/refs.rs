@@ -75,9 +75,11 @@ impl Git {
     ///
     /// A ref is not what it must be, or another process holds it, or git failed.
     pub fn change_refs(&self, changes: &[RefChange]) -> Result<()> {
+        self.give_objects()?;
         let lines: String = changes.iter().map(RefChange::line).collect();
         let ask = self.ask("update-ref").args(["--stdin", "-z"]).input(lines);
-        ask.run().map(drop)
+        ask.run()?;
+        self.give_again()
     }
 
     /// Packs the refs below this folder, and no others. From git 2.42 on.
@@ -103,6 +105,7 @@ impl Git {
         after: Option<&Oid>,
         reason: &str,
     ) -> Result<()> {
+        self.give_objects()?;
         let mut ask = self
             .ask("update-ref")
             .on_the_users_refs()

@@ -141,6 +141,7 @@ fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Point
         group: Group::Shared,
         survives: Survives::Kill,
         case: Case::AsSet,
+        quarantine: None,
     };
     Some((git, pointed))
 }
@@ -167,6 +168,7 @@ fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
         group: Group::Shared,
         survives: Survives::Kill,
         case: Case::AsSet,
+        quarantine: None,
     })
 }
 

@@ -101,6 +101,8 @@ impl Locked {
     pub fn while_free<T>(&mut self, work: impl FnOnce(&Workspace) -> Result<T>) -> Result<T> {
         let folder = self.scratch();
         self.state.save(&folder)?;
+        // Whoever works here meanwhile empties the quarantine.
+        self.git.give_objects()?;
         self.lock = None;
         let outcome = work(&self.workspace);
         self.lock = Some(Lock::in_folder(&folder)?);
@@ -144,22 +146,17 @@ impl Workspace {
         let guess = guess_scratch(place);
         let early = guess.as_deref().map(Lock::in_folder).transpose()?;
         let mut workspace = Self::find(place, guess.as_deref())?;
-        let lock = match early {
-            Some(lock)
-                if guess
-                    .as_deref()
-                    .is_some_and(|guess| workspace.is_scratch(guess)) =>
-            {
-                lock
-            }
-            early => {
-                drop(early);
-                let folder = workspace.make_scratch()?;
-                let lock = Lock::in_folder(&folder)?;
-                workspace.read_again(&folder)?;
-                lock
-            }
+        let folder = workspace.make_scratch()?;
+        let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
+        let (lock, is_early) = match early.filter(|_| is_guessed) {
+            Some(lock) => (lock, true),
+            None => (Lock::in_folder(&folder)?, false),
         };
+        workspace.git = workspace.git.in_quarantine(&folder.join("objects"))?;
+        let is_lost = workspace.state.session.is_some() && workspace.pointed.is_none();
+        if !is_early || is_lost {
+            workspace.read_again(&folder)?;
+        }
         if workspace.state.git.is_none() {
             workspace.state.git = place.git.as_deref().and_then(identity);
         }
