@@ -9,10 +9,9 @@ use super::record::TurnRecord;
 use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::Result;
-use crate::history::compare::changed_by;
+use crate::history::compare::{changed_by, tree_now};
 use crate::history::git::{Oid, PatchStyle, RepoPath};
 use crate::history::refnames::Shelf;
-use crate::history::scan::scan;
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
@@ -61,7 +60,7 @@ struct Record {
 /// There is no session, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let now = match args.distance {
-        true => Some(scan(&context.open_locked()?)?.tree),
+        true => Some(tree_now(&context.open_locked()?)?),
         false => None,
     };
     let workspace = context.open()?;

@@ -105,8 +105,19 @@ pub fn hidden_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Resul
 pub fn with_work_tree(workspace: &Locked, turn: &Turn) -> Result<Sides> {
     Ok(Sides {
         old: turn.tree.clone(),
-        new: scan(workspace)?.tree,
+        new: tree_now(workspace)?,
     })
+}
+
+/// The work tree as it is now, as a tree that can be read also when the workspace is let go.
+///
+/// # Errors
+///
+/// The work tree can't be scanned.
+pub fn tree_now(workspace: &Locked) -> Result<Oid> {
+    let tree = scan(workspace)?.tree;
+    workspace.git.give_objects()?;
+    Ok(tree)
 }
 
 /// The paths that differ, among these or below them (all where there are none), with how many lines.

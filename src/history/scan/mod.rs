@@ -244,7 +244,10 @@ impl Scan {
         }
         let still = looking(workspace, self.started);
         let still = still.still_recent(&workspace.state.recent);
-        let still = still.filter(|recent| !self.unseen.contains(recent.path()));
+        // What has left the index is none of the next scan's business: it may be ignored.
+        let still = still.filter(|recent| {
+            !self.unseen.contains(recent.path()) && !self.passed.gone.contains(recent.path())
+        });
         let converted = self.on_disk.get().map(|on_disk| &on_disk.recent);
         let recent = self.recent.iter().chain(converted.into_iter().flatten());
         workspace.state.recent = recent.chain(still).cloned().collect();
