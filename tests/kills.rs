@@ -19,6 +19,10 @@ enum Fault {
     After,
     /// edio is killed with its whole process group, before that git does anything.
     Group,
+    /// The whole group is interrupted, as by Ctrl-C.
+    Interrupted,
+    /// edio alone is told to end, while that git goes on.
+    Terminated,
     /// edio is killed when that git, which prints file contents, has printed so many bytes, and edio waits for more.
     Printed(usize),
     /// That git does nothing, says so, and ends with 128.
@@ -30,14 +34,22 @@ enum Fault {
 }
 
 impl Fault {
-    const KILLS: [Self; 3] = [Self::Before, Self::After, Self::Group];
-    const ALL: [Self; 6] = [
+    const KILLS: [Self; 5] = [
+        Self::Before,
+        Self::Interrupted,
+        Self::After,
+        Self::Group,
+        Self::Terminated,
+    ];
+    const ALL: [Self; 8] = [
         Self::Before,
         Self::Fails,
         Self::After,
+        Self::Interrupted,
         Self::Garbage,
         Self::Group,
         Self::Cut,
+        Self::Terminated,
     ];
 
     /// Its name, as the git that plays it knows it.
@@ -46,6 +58,8 @@ impl Fault {
             Self::Before => "before".to_owned(),
             Self::After => "after".to_owned(),
             Self::Group => "group".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
+            Self::Terminated => "terminated".to_owned(),
             Self::Printed(bytes) => bytes.to_string(),
             Self::Fails => "fails".to_owned(),
             Self::Garbage => "garbage".to_owned(),
@@ -112,6 +126,8 @@ impl Scene {
                  case $FAULT in\n\
                  before) ;;\n\
                  group) kill -9 -$PPID ;;\n\
+                 interrupted) kill -INT -$PPID; exit 130 ;;\n\
+                 terminated) kill -TERM $PPID; {real} \"$@\"; exit ;;\n\
                  fails) echo 'fatal: it was told to fail' >&2; exit 128 ;;\n\
                  garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
                  cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
@@ -154,7 +170,9 @@ impl Scene {
         };
         let what = format!("edio {:?}, {fault:?} at call {at}: {ran}", self.words);
         if fault.is_kill() {
-            assert_eq!(ran.code, None, "{what}");
+            // When the command of `run` has ended, a signal waits until its turn is taken.
+            let waits = matches!(fault, Fault::Interrupted | Fault::Terminated);
+            assert!(ran.code.is_none() || waits, "{what}");
         } else {
             assert!(ran.code.is_some(), "{what}");
             assert!(!ran.stderr.contains("panicked"), "{what}");
@@ -167,9 +185,22 @@ impl Scene {
                 self.nothing_is_lost(&State::of(repo), &what);
                 repo.fsck();
             }
+            _ if ran.code.is_some() => self.can_go_back(&ran, &what, at),
             _ => self.holds(&what, at),
         }
         true
+    }
+
+    /// Where it says that it stopped midway, it says how to go back.
+    fn can_go_back(&self, ran: &Ran, what: &str, at: usize) {
+        let Some((_, back)) = ran.stderr.split_once("to go back: edio restore ") else {
+            return self.holds(what, at);
+        };
+        self.nothing_is_lost(&State::of(&self.repo), what);
+        let back = self.repo.edio(["restore", back.lines().next().unwrap()]);
+        assert_eq!(back.code, Some(0), "{what}: {back}");
+        assert_eq!(self.repo.manifest(), self.before.files, "{what}: {back}");
+        self.holds(what, at);
     }
 
     fn holds(&self, what: &str, at: usize) {

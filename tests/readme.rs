@@ -477,3 +477,45 @@ fn what_the_readme_links_to_is_there() {
         assert!(there, "{target}");
     }
 }
+
+/// Each test file that the page of guarantees names is there, and holds the promise that it is named for.
+#[test]
+fn the_guarantees_are_held_where_their_page_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/guarantees.md")).unwrap();
+    let rows: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| P"))
+        .collect();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let promise = columns[1].split(' ').next().unwrap().to_lowercase();
+        let files: Vec<String> = columns[3]
+            .split(", ")
+            .map(|name| source_of(root, name.trim_matches('`')))
+            .collect();
+        let holds = |file: &String| file.contains(&format!("fn {promise}_"));
+        assert!(files.iter().any(holds), "no test of {promise} in: {row}");
+    }
+    for variable in [
+        "EDIO_HISTORIES",
+        "EDIO_FAULTS",
+        "EDIO_ROUNDS",
+        "EDIO_TEST_GIT",
+        "EDIO_TEST_HOSTILE",
+    ] {
+        assert!(page.contains(variable), "{variable}");
+    }
+}
+
+/// The text of a test file, or of all files of a test folder.
+fn source_of(root: &Path, name: &str) -> String {
+    let file = root.join(format!("tests/{name}.rs"));
+    if file.exists() {
+        return fs::read_to_string(file).unwrap();
+    }
+    let folder = fs::read_dir(root.join("tests").join(name)).unwrap();
+    let texts = folder.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    texts.collect()
+}

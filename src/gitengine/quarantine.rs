@@ -122,9 +122,14 @@ fn quoted(path: &[u8]) -> Vec<u8> {
 }
 
 /// Empties the folder, but for the folders in it: the next objects need these again.
+///
+/// A git whose edio was killed may still be at work here.
 fn clear(folder: &Path) -> io::Result<()> {
     for file in files_in(folder)? {
-        fs::remove_file(file)?;
+        match fs::remove_file(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
     }
     Ok(())
 }
