@@ -69,7 +69,7 @@ pub fn has_attributes_file() -> bool {
 }
 
 /// `HOME`, the user's own folder.
-fn home() -> Option<PathBuf> {
+pub fn home() -> Option<PathBuf> {
     var_os("HOME")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)

@@ -106,9 +106,10 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 13] = [
+const WRITERS: [&str; 14] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
+    "src/gitengine/ignore.rs",       // patterns laid out in the git directory
     "src/gitengine/index.rs",        // index files of edio's own
     "src/history/accept/",           // the user's index, under git's own lock
     "src/history/gc.rs",             // old scratch files

@@ -409,7 +409,7 @@ fn the_text_of_status() {
     hint: take the first one: edio snapshot -m "start"
 
     $ edio status --json
-    {"v":1,"session":null,"turns":0,"current":null,"unsaved":[],"not_covered":[],"interrupted":null,"git_operation":null,"agents":[]}
+    {"v":1,"session":null,"turns":0,"current":null,"unsaved":[],"not_covered":[],"refused":null,"interrupted":null,"git_operation":null,"agents":[]}
     "#);
     repo.edio(["snapshot", "-m", "first"]).ok();
     let same = transcript(&repo, &[&["status"]]);
@@ -437,7 +437,7 @@ fn the_text_of_status() {
     git: a bisect is under way
 
     $ edio status --json
-    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"interrupted":null,"git_operation":"bisect","agents":[]}
+    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
     "#);
 }
 

@@ -38,6 +38,7 @@ mod revert;
 mod run;
 mod sessions;
 mod shapes;
+mod size;
 mod snapshot;
 mod undo;
 mod watch;

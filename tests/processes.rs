@@ -180,6 +180,26 @@ fn p7_the_processes_of_a_snapshot_where_the_session_has_untracked_files() {
 }
 
 #[test]
+fn p7_what_the_person_chooses_costs_a_process_each_and_a_large_file_one() {
+    let repo = session(1, 5);
+    let unchanged = ["snapshot", "--if-changed"];
+    repo.git(["config", "edio.include", "/.env"]);
+    repo.edio(["snapshot"]).ok();
+    // Beside the three that each snapshot asks: which files are there that are included?
+    processes(&repo, &unchanged).at_most(4);
+    repo.git(["config", "edio.exclude", "/src/4"]);
+    repo.edio(["snapshot"]).ok();
+    // And which of those that the index lacks are excluded?
+    processes(&repo, &unchanged).at_most(5);
+    repo.git(["config", "--remove-section", "edio"]);
+    repo.git(["config", "edio.maxFileSize", "1"]);
+    repo.write("large", "large");
+    repo.edio(["snapshot"]).ok();
+    // Does the current turn hold it already?
+    processes(&repo, &unchanged).at_most(4);
+}
+
+#[test]
 fn p7_a_snapshot_where_others_are_untracked_and_the_person_stages_is_in_its_budget() {
     let repo = session(1, 5);
     repo.write("untracked", "u");

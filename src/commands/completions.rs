@@ -114,6 +114,7 @@ pub fn paths(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 fn workspace() -> Option<Workspace> {
     let place = Place {
+        home: None,
         folder: env::directory().ok()?,
         told_elsewhere: env::git_is_told_where(),
         attributes_elsewhere: env::has_attributes_file(),

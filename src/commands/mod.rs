@@ -77,6 +77,7 @@ impl Context {
                 folder: real,
                 told_elsewhere: env::git_is_told_where(),
                 attributes_elsewhere: env::has_attributes_file(),
+                home: env::home().and_then(|home| home.canonicalize().ok()),
                 git: env::find_program("git"),
                 trace: verbose.then(trace),
                 group: Group::Shared,

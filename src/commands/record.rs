@@ -40,6 +40,8 @@ pub struct TurnRecord {
 pub struct SkippedRecord {
     path: Value,
     why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
 }
 
 /// A path that differs.
@@ -89,6 +91,7 @@ pub fn skipped(skipped: &[Skipped]) -> Vec<SkippedRecord> {
     let record = |skipped: &Skipped| SkippedRecord {
         path: json::path(skipped.path.as_bytes()),
         why: skipped.why.to_string(),
+        bytes: skipped.why.bytes(),
     };
     skipped.iter().map(record).collect()
 }

@@ -11,6 +11,7 @@ use super::{Context, moment, name_skipped, stat};
 use crate::clock::Stopwatch;
 use crate::error::{Error, Result};
 use crate::history::git::{Group, Oid};
+use crate::history::limits::TooMuch;
 use crate::history::scan::scan;
 use crate::history::snapshot::{
     Request, Unchanged, begin_here, close_steps, ground, record, remember, take,
@@ -143,7 +144,7 @@ fn look(
     seen: Option<Oid>,
 ) -> Result<Option<Oid>> {
     let mut workspace = Workspace::open_locked(place)?;
-    let scan = scan(&workspace)?;
+    let scan = scan(&workspace, TooMuch::Refuse)?;
     let Some(ground) = ground(&mut workspace)? else {
         return Ok(None);
     };
@@ -176,7 +177,7 @@ fn agent_name(program: &OsString) -> Option<String> {
 /// What was there before the command: a baseline where a session begins, else what changed since the last turn.
 fn before(context: &mut Context) -> Result<()> {
     let mut workspace = context.open_to_change()?;
-    let scan = scan(&workspace)?;
+    let scan = scan(&workspace, TooMuch::Refuse)?;
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, moment())?;
         return Ok(());
@@ -209,7 +210,7 @@ fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> 
         work,
         moment: moment(),
     };
-    let taken = take(&mut workspace, &request)?;
+    let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
     match &taken.turn {
         Some(turn) => {
             let number = style::turn(turn.number());

@@ -9,6 +9,7 @@ use super::{Context, Printed, moment, plural};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::archive::close;
+use crate::history::limits::TooMuch;
 use crate::history::refnames::{SessionId, Shelf};
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Unchanged, take};
@@ -100,7 +101,7 @@ fn with_unsaved(
         moment: moment(),
     };
     let mut session = session;
-    if let Some(turn) = take(workspace, &request)?.turn {
+    if let Some(turn) = take(workspace, &request, TooMuch::Refuse)?.turn {
         session.grow(&turn);
     }
     Ok(session)

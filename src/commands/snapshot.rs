@@ -5,13 +5,15 @@ use serde::Serialize;
 use super::record::{SkippedRecord, TurnRecord, skipped};
 use super::{Context, Printed, checked_message, moment, name_skipped, stat};
 use crate::error::Result;
+use crate::history::limits::TooMuch;
 use crate::history::snapshot::{Request, Taken, Unchanged, take};
 use crate::history::turn::{Kind, Work};
 use crate::term::{style, text};
 
 /// Take a turn: the whole work tree, as it is now.
 ///
-/// Without a message, the turn is named after the paths that changed.
+/// Without a message, the turn is named after the paths that changed. An untracked file over edio.maxFileSize (100 MiB)
+/// stays out of it, and is named. More than edio.maxNewFiles (50,000) new files, or edio.maxNewBytes (2 GiB), are refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio snapshot -m \"models and migrations\"\n  edio snapshot --if-changed"
@@ -23,6 +25,9 @@ pub struct Args {
     /// Take none where nothing has changed since the current turn.
     #[arg(long)]
     if_changed: bool,
+    /// Hold all that is new, however much that is, and in a home folder too.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Serialize)]
@@ -57,7 +62,11 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         moment: moment(),
     };
     let mut workspace = context.open_to_change()?;
-    let taken = take(&mut workspace, &request)?;
+    let too_much = match args.force {
+        true => TooMuch::Take,
+        false => TooMuch::Refuse,
+    };
+    let taken = take(&mut workspace, &request, too_much)?;
     report(context, &taken)?;
     Ok(0)
 }

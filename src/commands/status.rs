@@ -8,9 +8,10 @@ use super::record::{
 };
 use super::{Context, Printed, plural};
 use crate::clock;
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
 use crate::history::git::Difference;
+use crate::history::limits::TooMuch;
 use crate::history::recover::interrupted;
 use crate::history::scan::scan;
 use crate::history::session::Session;
@@ -29,6 +30,7 @@ struct Record {
     current: Option<TurnRecord>,
     unsaved: Vec<DifferenceRecord>,
     not_covered: Vec<SkippedRecord>,
+    refused: Option<String>,
     interrupted: Option<String>,
     git_operation: Option<&'static str>,
     agents: Value,
@@ -44,9 +46,9 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     context.refuse_other_session(&workspace)?;
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);
-    let (changed, not_covered) = match &session {
+    let unsaved = match &session {
         Some(session) => unsaved(context, session)?,
-        None => (Vec::new(), Vec::new()),
+        None => Unsaved::default(),
     };
     if context.term.is_json() {
         let current = session
@@ -56,8 +58,9 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             session: session.as_ref().map(|session| session.id.to_string()),
             turns: session.as_ref().map_or(0, |session| session.turns.len()),
             current: current.map(|turn| TurnRecord::new(turn, Some(&turn.commit))),
-            unsaved: changed.iter().map(difference).collect(),
-            not_covered: skipped(&not_covered),
+            unsaved: unsaved.changed.iter().map(difference).collect(),
+            not_covered: skipped(&unsaved.not_covered),
+            refused: unsaved.refused.as_ref().map(Error::to_string),
             interrupted: session.as_ref().and_then(interrupted),
             git_operation: open,
             agents: Value::Array(Vec::new()),
@@ -75,7 +78,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
                 .term
                 .hint("take the first one: edio snapshot -m \"start\"");
         }
-        Some(session) => describe(context, session, &changed, &not_covered)?,
+        Some(session) => describe(context, session, &unsaved)?,
     }
     if let Some(name) = open {
         context
@@ -86,10 +89,27 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// What changed since the current turn, and what no turn can hold.
-fn unsaved(context: &Context, session: &Session) -> Result<(Vec<Difference>, Vec<Skipped>)> {
+/// How the work tree differs from the current turn.
+#[derive(Default)]
+struct Unsaved {
+    changed: Vec<Difference>,
+    /// What no turn can hold.
+    not_covered: Vec<Skipped>,
+    /// Why a snapshot would be refused. What changed is not known then.
+    refused: Option<Error>,
+}
+
+fn unsaved(context: &Context, session: &Session) -> Result<Unsaved> {
     let workspace = context.open_locked()?;
-    let scan = scan(&workspace)?;
+    let scan = match scan(&workspace, TooMuch::Refuse) {
+        Err(error) if error.kind() == Kind::Refused => {
+            return Ok(Unsaved {
+                refused: Some(error),
+                ..Unsaved::default()
+            });
+        }
+        other => other?,
+    };
     let current = session.current()?;
     let mut changed = workspace.git.differences(&current.tree, &scan.tree)?;
     // Their blobs are the same: git's conversion hides what changed.
@@ -99,17 +119,17 @@ fn unsaved(context: &Context, session: &Session) -> Result<(Vec<Difference>, Vec
         old: Some(entry.clone()),
         new: Some(entry.clone()),
     }));
-    Ok((changed, scan.skipped))
+    Ok(Unsaved {
+        changed,
+        not_covered: scan.skipped,
+        refused: None,
+    })
 }
 
-fn describe(
-    context: &mut Context,
-    session: &Session,
-    changed: &[Difference],
-    not_covered: &[Skipped],
-) -> Result<()> {
+fn describe(context: &mut Context, session: &Session, unsaved: &Unsaved) -> Result<()> {
     const NAMED: usize = 20;
     let current = session.current()?;
+    let changed = &unsaved.changed;
     let mut lines = vec![
         format!(
             "session {} ({})",
@@ -132,6 +152,7 @@ fn describe(
         ));
     }
     match changed.len() {
+        0 if unsaved.refused.is_some() => {}
         0 => lines.push("nothing changed since".to_owned()),
         count => lines.push(format!("since then {} changed:", plural(count, "path"))),
     }
@@ -142,12 +163,16 @@ fn describe(
     if changed.len() > NAMED {
         lines.push(format!("  and {} more", changed.len() - NAMED));
     }
-    for skipped in not_covered {
+    for skipped in &unsaved.not_covered {
         let path = text::path(skipped.path.as_bytes());
         lines.push(format!("not covered: {path} ({})", skipped.why));
     }
     for line in lines {
         context.term.line(line).printed()?;
+    }
+    if let Some(refused) = &unsaved.refused {
+        context.term.warn("a snapshot would be refused now");
+        context.term.error(refused);
     }
     Ok(())
 }

@@ -28,6 +28,12 @@ impl Settings {
             .map(|(_, value)| value.as_slice())
     }
 
+    /// All values of a key that may be given more than once, in their order.
+    pub fn all(&self, key: &str) -> Vec<&[u8]> {
+        let values = self.0.iter().filter(|(name, _)| name == key);
+        values.map(|(_, value)| value.as_slice()).collect()
+    }
+
     /// Is it set to something that git takes as true?
     pub fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| {
@@ -67,6 +73,7 @@ mod tests {
         );
         assert_eq!(settings.filters(), ["a.b", "lfs"]);
         assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
+        assert_eq!(settings.all("edio.maxfilesize"), [b"2m", b"3k"]);
         assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
     }
 

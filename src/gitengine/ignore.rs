@@ -1,12 +1,80 @@
-//! Which paths do the ignore rules match?
+//! Which paths do the ignore rules match, or patterns of their kind?
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use bstr::ByteSlice;
 
-use super::command::{Ask, Asked, Git};
+use super::command::{Ask, Asked, Case, Git};
+use super::config::Settings;
 use super::error::{GitError, Result};
-use super::paths::RepoPath;
+use super::paths::{RepoPath, os_path};
+
+/// Patterns as the lines of a `.gitignore` at the top of the work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patterns(Vec<Vec<u8>>);
+
+impl Patterns {
+    /// These lines, the last of which counts where several match.
+    pub fn new<L: Into<Vec<u8>>>(lines: impl IntoIterator<Item = L>) -> Self {
+        Self(lines.into_iter().map(Into::into).collect())
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The lines as text, as far as they are text.
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.0.iter();
+        lines.map(|line| line.to_str_lossy().into_owned()).collect()
+    }
+
+    /// A line break in a pattern is matched by any character: in a file it would end the pattern.
+    fn as_file(&self) -> Vec<u8> {
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let lines = self.0.iter().flat_map(|line| {
+            let line = line
+                .iter()
+                .map(|byte| if is_break(byte) { b'?' } else { *byte });
+            line.chain([b'\n'])
+        });
+        lines.collect()
+    }
+
+    /// The paths that are all that they can match, and what lies below those. `None` where only a walk can tell.
+    fn places(&self) -> Option<Vec<RepoPath>> {
+        let place = |line: &Vec<u8>| {
+            let path = line.strip_suffix(b"/").unwrap_or(line);
+            let is_anchored = path.contains(&b'/');
+            let is_literal = !line.iter().any(|byte| br"*?[\!# ".contains(byte));
+            let path = path.strip_prefix(b"/").unwrap_or(path);
+            RepoPath::new(path).filter(|_| is_anchored && is_literal)
+        };
+        self.0.iter().map(place).collect()
+    }
+}
+
+/// A question to `git ls-files` under way.
+pub struct UntrackedQuestion(Option<Asked>);
+
+impl UntrackedQuestion {
+    /// The files, without those whose names git can't hold.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn files(self) -> Result<Vec<RepoPath>> {
+        let Some(asked) = self.0 else {
+            return Ok(Vec::new());
+        };
+        let output = asked.succeed()?;
+        // A repository of its own is listed with a slash, and is no file.
+        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    }
+}
 
 /// A question to `git check-ignore` under way.
 pub struct IgnoreQuestion(Option<Asked>);
@@ -59,6 +127,62 @@ impl Git {
         self.ask_ignore(ask, paths)
     }
 
+    /// Begins to ask which of these paths the patterns match, whatever the ignore rules of the repository say.
+    ///
+    /// They are laid out in this folder as the rules of a repository that has nothing else: beside others they could not
+    /// be told apart.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be written, or git could not be started.
+    pub fn ask_matched(
+        &self,
+        patterns: &Patterns,
+        folder: &Path,
+        settings: &Settings,
+        paths: &[RepoPath],
+    ) -> Result<IgnoreQuestion> {
+        if patterns.is_empty() || paths.is_empty() {
+            return Ok(IgnoreQuestion(None));
+        }
+        lay_out(patterns, folder)
+            .map_err(|error| GitError::file(format!("writing {}", folder.display()), error))?;
+        // The user's own setting is out of sight there.
+        let ignores_case = self.case == Case::AsSet && settings.is_true("core.ignorecase");
+        let ask = self
+            .ask("check-ignore")
+            .setting("core.excludesFile=/dev/null")
+            .setting(format!("core.ignoreCase={ignores_case}"))
+            .env("GIT_DIR", folder.join("git"))
+            .work_tree(&folder.join("tree"));
+        self.ask_ignore(ask, paths)
+    }
+
+    /// Begins to ask which files that this index lacks the patterns match, ignored or not.
+    ///
+    /// Where a pattern names just one place, git looks only there; else it goes through the whole work tree, ignored
+    /// folders too.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn ask_untracked(&self, index: &Path, patterns: &Patterns) -> Result<UntrackedQuestion> {
+        if patterns.is_empty() {
+            return Ok(UntrackedQuestion(None));
+        }
+        let ask = self.ask("ls-files").index(index);
+        let ask = ask.args(["-z", "--others", "--ignored"]);
+        let ask = patterns.0.iter().fold(ask, |ask, line| {
+            let mut word = std::ffi::OsString::from("--exclude=");
+            word.push(os_path(line));
+            ask.arg(word)
+        });
+        let places = patterns.places().unwrap_or_default();
+        let places = places.iter().map(|path| os_path(path.as_bytes()));
+        let ask = ask.arg("--").args(places);
+        Ok(UntrackedQuestion(Some(ask.start()?)))
+    }
+
     fn ask_ignore(&self, ask: Ask, paths: &[RepoPath]) -> Result<IgnoreQuestion> {
         if paths.is_empty() {
             return Ok(IgnoreQuestion(None));
@@ -69,5 +193,33 @@ impl Git {
             .args(["--no-index", "-z", "--stdin"])
             .nul_input(paths.iter().map(|path| [b"./", path.as_bytes()].concat()));
         Ok(IgnoreQuestion(Some(ask.start()?)))
+    }
+}
+
+/// Makes the least that git takes for a repository, with a `.gitignore` as its work tree.
+fn lay_out(patterns: &Patterns, folder: &Path) -> io::Result<()> {
+    let (git, tree) = (folder.join("git"), folder.join("tree"));
+    for part in [&git.join("objects"), &git.join("refs"), &tree] {
+        fs::create_dir_all(part)?;
+    }
+    fs::write(git.join("HEAD"), "ref: refs/heads/none\n")?;
+    fs::write(tree.join(".gitignore"), patterns.as_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_where_a_pattern_names_just_one_place() {
+        let places = |line: &str| Patterns::new([line]).places();
+        for (line, place) in [("/.env", ".env"), ("a/b", "a/b"), ("/build/", "build")] {
+            assert_eq!(places(line), RepoPath::new(place).map(|path| vec![path]));
+        }
+        for walk in [
+            ".env", "build/", "/a*", "!/a", "/a\\ ", "/a/../b", "#/a", "",
+        ] {
+            assert_eq!(places(walk), None, "{walk:?}");
+        }
     }
 }

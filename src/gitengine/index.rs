@@ -426,6 +426,17 @@ impl PrivateIndex {
         ask.arg(tree).run().map(drop)
     }
 
+    /// Has git forget which folders it has looked through for untracked files. It compares them by whole seconds.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn forget_untracked(&self) -> Result<()> {
+        let ask = self.git.ask("update-index").index(&self.file);
+        let ask = ask.setting(NO_CHECKSUM);
+        ask.arg("--no-untracked-cache").run().map(drop)
+    }
+
     /// Has git look at the files again, so that a later `git status` need not.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ pub use config::Settings;
 pub use diff::{Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
+pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
 pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
 use super::address::{Address, Range};
 use super::bytes;
+use super::limits::TooMuch;
 use super::scan::scan;
 use super::session::Session;
 use super::turn::Turn;
@@ -115,7 +116,7 @@ pub fn with_work_tree(workspace: &Locked, turn: &Turn) -> Result<Sides> {
 ///
 /// The work tree can't be scanned.
 pub fn tree_now(workspace: &Locked) -> Result<Oid> {
-    let tree = scan(workspace)?.tree;
+    let tree = scan(workspace, TooMuch::Refuse)?.tree;
     workspace.git.give_objects()?;
     Ok(tree)
 }

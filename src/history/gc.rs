@@ -242,6 +242,7 @@ fn sweep_scratch(workspace: &Locked) {
         let is_index = name.starts_with("index.") && name != INDEX_LOCK;
         let is_left = is_index
             || name == "stage"
+            || name == "rules"
             || name.starts_with("state-")
             || name.starts_with(accept::HOOKS_FOLDER) && is_abandoned(&entry, now);
         if is_left {

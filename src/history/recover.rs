@@ -6,6 +6,7 @@ use crate::gitengine::RefChange;
 use super::accept;
 use super::archive;
 use super::bytes::{self, RawIds};
+use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
@@ -168,11 +169,12 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     let Some([from, to]) = turns.and_then(|turns| <[Turn; 2]>::try_from(turns).ok()) else {
         return Ok(None);
     };
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = wanted_bytes(workspace, &operation, &from, &to)?;
     let goal = Goal {
         tree: &operation.tree,
         not_held: &side::all_skipped(workspace, &to)?,
+        choice: &to.note.choice,
         raw_ids: &raw_ids,
         name: operation.text.clone(),
     };

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
 use super::bytes::{self, RawIds};
+use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::restore::{
     Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform, plan_to,
@@ -41,7 +42,7 @@ pub struct Reverted {
 ///
 /// It would be refused, or git failed.
 pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let (plan, ..) = make_plan(workspace, session, &scan, wish)?;
     Ok(plan)
 }
@@ -58,7 +59,7 @@ pub fn revert(
     moment: Moment,
 ) -> Result<Reverted> {
     workspace.git = workspace.git.synced();
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let (plan, sources, raw_ids) = make_plan(workspace, &session, &scan, wish)?;
     if plan.is_nothing() {
         return Err(Error::cannot("there is nothing left of it to take back"));
@@ -128,6 +129,7 @@ fn make_plan(
     let goal = Goal {
         tree: &tree,
         not_held: &[],
+        choice: &scan.choice,
         raw_ids: &raw_ids,
         name: wish.in_words(),
     };

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::gitengine::RepoPath;
 
+use super::limits::size;
+
 /// How many are named in the turn's commit itself.
 pub const NAMED: usize = 20;
 
@@ -25,19 +27,37 @@ pub enum Why {
     Submodule,
     /// git would not take it.
     Rejected,
+    /// It is larger than an untracked file may be: it has so many bytes.
+    TooLarge(u64),
+    /// It is tracked, and the person wants it in no turn.
+    Excluded,
     /// Its filter fails: its bytes are held as they are, and no commit gets them.
     Unfiltered,
+}
+
+impl Why {
+    /// The size of what is too large.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Why::TooLarge(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Why::TooLarge(bytes) => {
+                return write!(f, "it has {}: see edio.maxFileSize", size(*bytes));
+            }
             Why::Unreadable => "it can't be read",
             Why::Special => "it is no file (a FIFO, a socket, a device)",
             Why::Nested => "it is a repository of its own",
             Why::InNested => "it lies in a repository of its own",
             Why::Submodule => "a submodule's files are its own",
             Why::Rejected => "git can't take it",
+            Why::Excluded => "edio.exclude leaves it out",
             Why::Unfiltered => "its filter fails, so its bytes are held as they are",
         })
     }

@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::bytes::{self, Unnoted};
+use super::choice::Choice;
+use super::limits::TooMuch;
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -76,8 +78,8 @@ pub struct Ground {
 /// # Errors
 ///
 /// Any step failed. Then there is no turn, and everything is as before.
-pub fn take(workspace: &mut Locked, request: &Request) -> Result<Taken> {
-    let scan = scan(workspace)?;
+pub fn take(workspace: &mut Locked, request: &Request, too_much: TooMuch) -> Result<Taken> {
+    let scan = scan(workspace, too_much)?;
     record(workspace, scan, request)
 }
 
@@ -152,6 +154,7 @@ fn write_scan(
         kind: request.kind,
         stat,
         work: request.work.clone(),
+        choice: scan.choice.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
         side: save_side(workspace, &ground.standing, scan, request.moment)?,
@@ -193,6 +196,7 @@ pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
         worktree: workspace.name.clone(),
         stat: Stat::default(),
         work: Work::default(),
+        choice: Choice::default(),
         skipped_count: 0,
         skipped: Vec::new(),
         side: None,
@@ -306,6 +310,7 @@ pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<
     let id = SessionId::begun_at(moment.seconds, moment.random);
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
     let note = Note {
+        choice: scan.choice.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
         side,

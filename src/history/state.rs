@@ -74,6 +74,8 @@ pub struct Cache {
     pub submodules: Vec<RepoPath>,
     /// Are there attribute files among the paths?
     pub attribute_files: bool,
+    /// What was chosen to be held, and to be left out.
+    pub choice: String,
     /// Paths that the user told git not to expect on disk (skip-worktree), and that were not there.
     pub flagged: Vec<RepoPath>,
     /// Paths that are in it as they are on disk since their filter failed: each scan tries again.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gitengine::{Commit, Head, Oid, Signature, Stat};
 
+use super::choice::Choice;
 use super::refnames::SessionId;
 use super::skipped::{self, Skipped};
 use super::trailers::{self, Trailers};
@@ -182,6 +183,8 @@ pub struct Note {
     pub stat: Stat,
     /// Who worked.
     pub work: Work,
+    /// What was chosen to be held, and to be left out.
+    pub choice: Choice,
     /// How many paths it could not hold.
     pub skipped_count: usize,
     /// The first of them.
@@ -231,6 +234,7 @@ impl Note {
                 ending: trailers.read("Status"),
                 exit: trailers.read("Exit"),
             },
+            choice: Choice::read(&trailers)?,
             skipped_count,
             skipped,
             side: trailers.get("Side").and_then(Oid::new),
@@ -241,7 +245,7 @@ impl Note {
     pub fn write(&self) -> Vec<u8> {
         let skipped =
             (self.skipped_count > 0).then(|| skipped::write(self.skipped_count, &self.skipped));
-        Trailers::default()
+        let trailers = Trailers::default()
             .with("Session", self.session.as_str())
             .with("Turn", self.number.to_string())
             .with("Kind", self.kind.to_string())
@@ -251,7 +255,9 @@ impl Note {
             .with("Stat", write_stat(&self.stat))
             .with_some("Agent", self.work.agent.as_deref())
             .with_some("Status", self.work.ending.map(|ending| ending.to_string()))
-            .with_some("Exit", self.work.exit.map(|code| code.to_string()))
+            .with_some("Exit", self.work.exit.map(|code| code.to_string()));
+        self.choice
+            .note(trailers)
             .with_some("Skipped", skipped)
             .with_some("Side", self.side.as_ref().map(Oid::as_str))
             .message(&self.message)
@@ -291,7 +297,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
 
 #[cfg(test)]
 mod tests {
-    use crate::gitengine::RepoPath;
+    use crate::gitengine::{Patterns, RepoPath};
 
     use super::super::skipped::Why;
     use super::*;
@@ -318,10 +324,14 @@ mod tests {
                 ending: Some(Ending::Failed),
                 exit: Some(3),
             },
+            choice: Choice {
+                include: Patterns::new(["/.env", "a\nb"]),
+                exclude: Patterns::new(["*.log"]),
+            },
             skipped_count: 1,
             skipped: vec![Skipped::new(
                 RepoPath::new(&b"a\n\xff"[..]).unwrap(),
-                Why::Nested,
+                Why::TooLarge(7),
             )],
             side: None,
         };

@@ -9,6 +9,7 @@ use crate::gitengine::{Entry, Oid, RepoPath};
 use super::accept;
 use super::archive;
 use super::bytes;
+use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
 use super::restore::{
@@ -120,11 +121,12 @@ fn go_to(
     moment: Moment,
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = bytes::of_turn(workspace, &target)?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
+        choice: &target.note.choice,
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
     };

@@ -25,6 +25,8 @@ pub struct Place {
     pub told_elsewhere: bool,
     /// The person or the system has attribute files of their own.
     pub attributes_elsewhere: bool,
+    /// The person's own folder.
+    pub home: Option<PathBuf>,
     /// The git that `PATH` finds.
     pub git: Option<PathBuf>,
     /// Told of each process.
@@ -41,6 +43,8 @@ pub struct Workspace {
     pub settings: Settings,
     /// The person or the system has attribute files of their own.
     pub attributes_elsewhere: bool,
+    /// The person's own folder.
+    pub home: Option<PathBuf>,
     /// The name of this work tree among those of the repository: `.` is the main one.
     pub name: String,
     /// What is remembered from the last command.
@@ -190,6 +194,7 @@ impl Workspace {
         }
         let workspace = Self {
             attributes_elsewhere: place.attributes_elsewhere,
+            home: place.home.clone(),
             name: name_of(&git),
             prefix: prefix_of(&git, &place.folder)?,
             git,

@@ -26,6 +26,7 @@ fn memory_of(repo: &Repo, words: &[&str]) -> u64 {
 fn a_large_file_takes_time_and_no_memory() {
     const LENGTH: u64 = 300 << 20;
     let repo = stage_set();
+    repo.git(["config", "edio.maxFileSize", "off"]);
     // From this length on git itself passes a file on piece by piece.
     repo.git(["config", "core.bigFileThreshold", "1m"]);
     repo.git(["config", "core.compression", "1"]);

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, Git, Merged, Oid, PrivateIndex, RepoPath};
 
+use super::super::choice::{Choice, matched};
+use super::super::scan::without_detours;
 use super::super::side;
-use super::super::skipped::{Skipped, Why};
+use super::super::skipped::Why;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
 
@@ -25,6 +27,8 @@ pub struct Content {
     pub tree: Oid,
     /// Paths whose uncommitted state from before the session goes in, too.
     pub whole: Vec<RepoPath>,
+    /// Paths that stay out since git ignores them: the turn holds them because the person has chosen so.
+    pub ignored: Vec<RepoPath>,
 }
 
 type Entries = BTreeMap<RepoPath, Option<Entry>>;
@@ -47,34 +51,72 @@ impl Content {
             Extent::Session => &baseline.tree,
             Extent::WholeTree => head_tree,
         };
-        let held = as_held(workspace, as_in, &current.tree, &skipped)?;
-        if extent == Extent::WholeTree || &baseline.tree == head_tree {
-            return Ok(Self {
-                tree: held,
-                whole: Vec::new(),
-            });
-        }
-        merged(workspace, baseline, &held, head_tree)
+        let ignored = only_chosen(workspace, as_in, current)?;
+        let skipped = skipped.into_iter().filter(|s| s.why != Why::Submodule);
+        let unheld: Vec<RepoPath> = skipped.map(|s| s.path).chain(ignored.clone()).collect();
+        let held = as_held(workspace, as_in, &current.tree, &unheld)?;
+        let (tree, whole) = match extent == Extent::WholeTree || &baseline.tree == head_tree {
+            true => (held, Vec::new()),
+            false => merged(workspace, baseline, &held, head_tree)?,
+        };
+        Ok(Self {
+            tree,
+            whole,
+            ignored,
+        })
     }
 }
 
 /// A tree with the paths that it does not hold, or only as no filter made them, as in another: not held is not deleted.
-fn as_held(workspace: &Locked, as_in: &Oid, tree: &Oid, skipped: &[Skipped]) -> Result<Oid> {
-    let skipped: Vec<_> = skipped.iter().filter(|s| s.why != Why::Submodule).collect();
-    if skipped.is_empty() {
+fn as_held(workspace: &Locked, as_in: &Oid, tree: &Oid, unheld: &[RepoPath]) -> Result<Oid> {
+    if unheld.is_empty() {
         return Ok(tree.clone());
     }
     let mut kept = Entries::new();
     for difference in workspace.git.differences(as_in, tree)? {
-        if skipped.iter().any(|s| difference.path.is_within(&s.path)) {
+        if unheld.iter().any(|other| difference.path.is_within(other)) {
             kept.insert(difference.path, difference.old);
         }
     }
     edited(workspace, tree, &kept)
 }
 
-/// Puts what the session made of its turn 0 on top of HEAD.
-fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> Result<Content> {
+/// The paths that a turn holds only since they are chosen: git ignores them, and the index lacks them.
+fn only_chosen(workspace: &Locked, as_in: &Oid, turn: &Turn) -> Result<Vec<RepoPath>> {
+    // A turn is as good as one taken now where only the choice has changed since.
+    let now = Choice::of(&workspace.settings);
+    let choices = [&turn.note.choice.include, &now.include];
+    if choices.iter().all(|include| include.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let git = &workspace.git;
+    let differences = git.differences(as_in, &turn.tree)?;
+    let held = differences.iter().filter(|d| d.new.is_some());
+    let mut chosen = BTreeSet::new();
+    for include in choices {
+        chosen.extend(matched(workspace, include, held.clone().map(|d| &d.path))?);
+    }
+    let tracked = git.list_index(&git.users_index())?.entries;
+    let tracked: BTreeSet<RepoPath> = tracked.into_iter().map(|entry| entry.path).collect();
+    let chosen: Vec<RepoPath> = chosen.difference(&tracked).cloned().collect();
+    let reachable = without_detours(&git.work_tree, &chosen);
+    let ignored: BTreeSet<RepoPath> = git
+        .ask_ignored(&reachable)?
+        .ignored()?
+        .into_iter()
+        .collect();
+    // Of what lies beyond a link by now, git does not say.
+    let is_only_chosen = |path: &RepoPath| ignored.contains(path) || !reachable.contains(path);
+    Ok(chosen.into_iter().filter(is_only_chosen).collect())
+}
+
+/// Puts what the session made of its turn 0 on top of HEAD. Returns the tree, and the paths that go in whole.
+fn merged(
+    workspace: &Locked,
+    baseline: &Turn,
+    held: &Oid,
+    head_tree: &Oid,
+) -> Result<(Oid, Vec<RepoPath>)> {
     let git = &workspace.git;
     let (mut base_edits, mut held_edits, mut whole) = (Entries::new(), Entries::new(), Vec::new());
     let changed: BTreeMap<RepoPath, Option<Entry>> = entries_after(git, &baseline.tree, held)?;
@@ -106,13 +148,10 @@ fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> R
     let theirs = edited(workspace, held, &held_edits)?;
     let base = edited(workspace, &baseline.tree, &base_edits)?;
     if &base == head_tree {
-        return Ok(Content {
-            tree: theirs,
-            whole,
-        });
+        return Ok((theirs, whole));
     }
     let conflicts = match git.merge_trees(&base, head_tree, &theirs)? {
-        Merged::Clean(tree) => return Ok(Content { tree, whole }),
+        Merged::Clean(tree) => return Ok((tree, whole)),
         Merged::Conflicts(paths) => paths,
     };
     // Where no commit since then touched the path, the session worked on top of what was uncommitted there: the two
@@ -140,7 +179,7 @@ fn merged(workspace: &Locked, baseline: &Turn, held: &Oid, head_tree: &Oid) -> R
     }
     let base = edited(workspace, &baseline.tree, &base_edits)?;
     match git.merge_trees(&base, head_tree, &theirs)? {
-        Merged::Clean(tree) => Ok(Content { tree, whole }),
+        Merged::Clean(tree) => Ok((tree, whole)),
         Merged::Conflicts(paths) => Err(conflict(&paths)),
     }
 }

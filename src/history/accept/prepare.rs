@@ -7,11 +7,12 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat};
 
 use super::super::archive;
+use super::super::limits::TooMuch;
 use super::super::restore::own_session;
 use super::super::scan::{Scan, scan};
 use super::super::session::{Session, no_session};
 use super::super::side;
-use super::super::skipped::Skipped;
+use super::super::skipped::Why;
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
@@ -51,6 +52,7 @@ pub struct Prepared {
     pub turns: Vec<Turn>,
     /// The turn that was taken first, where the work tree had changed since the last one.
     pub turn: Option<Turn>,
+    pub(super) ignored: Vec<RepoPath>,
     pub(super) session: Session,
     pub(super) baseline: Turn,
     pub(super) head_tree: Oid,
@@ -70,6 +72,8 @@ pub enum Uncommitted {
     Later,
     /// It could not be held.
     NotHeld,
+    /// git ignores it, and only `edio.include` has it held.
+    Ignored,
     /// The commit has it otherwise: merged with other commits.
     Otherwise,
 }
@@ -80,6 +84,7 @@ impl fmt::Display for Uncommitted {
             Uncommitted::Before => "it was so before the session began",
             Uncommitted::Later => "it was changed after that turn",
             Uncommitted::NotHeld => "it could not be held",
+            Uncommitted::Ignored => "git ignores it",
             Uncommitted::Otherwise => "the commit has it otherwise",
         })
     }
@@ -109,20 +114,24 @@ pub fn prepare(
     workspace.git = workspace.git.synced();
     refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Refuse)?;
     let head = scan.head.clone();
     if wish.branch == Onto::Sessions {
         refuse_other_branch(before.current()?, &head)?;
     }
-    let (now, skipped) = (scan.tree.clone(), scan.skipped.clone());
+    let look = match unsaved {
+        Unsaved::Take => None,
+        Unsaved::Look => Some(as_it_would_be(before.current()?, &scan)),
+    };
+    let now = scan.tree.clone();
     let (session, turn) = match unsaved {
         Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
         Unsaved::Look => (before, None),
     };
-    let last = match (&wish.turn, unsaved) {
+    let last = match (&wish.turn, look) {
         (Some(turn), _) => turn.clone(),
-        (None, Unsaved::Take) => session.current()?.clone(),
-        (None, Unsaved::Look) => as_it_would_be(session.current()?, &now, skipped),
+        (None, None) => session.current()?.clone(),
+        (None, Some(turn)) => turn,
     };
     let baseline = session.find_baseline(workspace)?;
     let head_tree = snapshot::head_tree(workspace, &head)?;
@@ -142,6 +151,7 @@ pub fn prepare(
         changes,
         stat,
         whole: content.whole,
+        ignored: content.ignored,
         turn,
         session,
         baseline,
@@ -153,11 +163,12 @@ pub fn prepare(
 }
 
 /// The current turn, were the work tree taken as one now.
-fn as_it_would_be(current: &Turn, tree: &Oid, skipped: Vec<Skipped>) -> Turn {
+fn as_it_would_be(current: &Turn, scan: &Scan) -> Turn {
     let mut turn = current.clone();
-    turn.tree = tree.clone();
-    turn.note.skipped_count = skipped.len();
-    turn.note.skipped = skipped;
+    turn.tree = scan.tree.clone();
+    turn.note.choice = scan.choice.clone();
+    turn.note.skipped_count = scan.skipped.len();
+    turn.note.skipped = scan.skipped.clone();
     turn
 }
 
@@ -205,17 +216,20 @@ pub fn uncommitted(
         let differences = git.differences(old, new)?;
         Ok(differences.into_iter().map(|d| d.path).collect())
     };
-    let left = paths(&prepared.tree, &prepared.now)?;
+    let mut left = paths(&prepared.tree, &prepared.now)?;
+    let skipped = side::all_skipped(workspace, &prepared.last)?;
+    let large = skipped.iter().filter(|s| matches!(s.why, Why::TooLarge(_)));
+    left.extend(large.map(|skipped| skipped.path.clone()));
     if left.is_empty() {
         return Ok(Vec::new());
     }
     let later = paths(&prepared.last.tree, &prepared.now)?;
     let began_on = snapshot::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;
-    let skipped = side::all_skipped(workspace, &prepared.last)?;
     let not_held = |path: &RepoPath| skipped.iter().any(|s| path.is_within(&s.path));
     let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {
         _ if not_held(path) => Uncommitted::NotHeld,
+        _ if prepared.ignored.contains(path) => Uncommitted::Ignored,
         (true, _) => Uncommitted::Later,
         (false, true) => Uncommitted::Before,
         (false, false) => Uncommitted::Otherwise,

@@ -21,10 +21,12 @@ use self::disk::Disk;
 pub use self::disk::disk_blob_id;
 pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
-use self::plan::{Facts, Obstacle, candidates};
+use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
 pub use self::source::Sources;
 use self::source::clear_folder;
 use super::bytes::{self, RawIds};
+use super::choice::{Choice, matched};
+use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::refnames::Shelf;
 use super::scan::{Scan, scan};
@@ -59,6 +61,8 @@ pub struct Goal<'a> {
     pub tree: &'a Oid,
     /// What it does not hold, and must not be touched for it.
     pub not_held: &'a [Skipped],
+    /// What was chosen to be held, and to be left out, when it was taken.
+    pub choice: &'a Choice,
     /// What was on disk where that is not the blob.
     pub raw_ids: &'a RawIds,
     /// What it is called: `turn 6`.
@@ -71,7 +75,7 @@ pub struct Goal<'a> {
 ///
 /// The restore would be refused, or git failed.
 pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, _) = make_plan(workspace, &scan, wish, &raw_ids)?;
     Ok(plan)
@@ -89,7 +93,7 @@ pub fn restore(
     moment: Moment,
 ) -> Result<Restored> {
     workspace.git = workspace.git.synced();
-    let scan = scan(workspace)?;
+    let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids)?;
     let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
@@ -139,6 +143,7 @@ pub fn new_note(workspace: &Locked, from: &Turn, stat: Stat, message: String) ->
     Box::new(Note {
         message,
         stat,
+        choice: from.note.choice.clone(),
         skipped_count: from.note.skipped_count,
         skipped: from.note.skipped.clone(),
         side: from.note.side.clone(),
@@ -184,6 +189,7 @@ fn make_plan(
     let goal = Goal {
         tree: &wish.target.tree,
         not_held: &side::all_skipped(workspace, &wish.target)?,
+        choice: &wish.target.note.choice,
         raw_ids,
         name: format!("turn {}", wish.target.number()),
     };
@@ -200,11 +206,9 @@ fn make_plan(
             Rules::Differ,
         ),
     };
-    let mut facts = facts(workspace, scan, &goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, scan, &goal, &facts.differences)?;
-    facts
-        .rewritten
-        .retain(|difference| wish.concerns(&difference.path));
+    let mut rewritten = rewritten(workspace, scan, &goal, &differences)?;
+    rewritten.retain(|difference| wish.concerns(&difference.path));
+    let facts = facts(workspace, scan, &goal, differences, rewritten, rules)?;
     refuse_unknown_paths(workspace, wish, &facts.differences)?;
     Ok((plan_with(workspace, facts, &goal.name)?, stat))
 }
@@ -217,8 +221,8 @@ fn make_plan(
 pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
-    let mut facts = facts(workspace, scan, goal, differences, rules)?;
-    facts.rewritten = rewritten(workspace, scan, goal, &facts.differences)?;
+    let rewritten = rewritten(workspace, scan, goal, &differences)?;
+    let facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
     plan_with(workspace, facts, &goal.name)
 }
 
@@ -279,18 +283,27 @@ fn facts<'a>(
     scan: &'a Scan,
     goal: &Goal<'a>,
     differences: Vec<Difference>,
+    rewritten: Vec<Difference>,
     rules: Rules,
 ) -> Result<Facts<'a>> {
-    let protected = match rules {
-        Rules::Differ => protected(workspace, goal.tree, &differences)?,
-        Rules::Same => BTreeSet::new(),
+    let removed = candidates(&differences);
+    let ignored_then = match rules {
+        Rules::Differ => ignored_then(workspace, goal.tree, &removed)?,
+        Rules::Same => scan.included.clone(),
     };
+    // What was included then was looked at: where the turn lacks it, it was not there.
+    let included_then = matched(workspace, &goal.choice.include, &ignored_then)?;
+    let excluded_then = matched(workspace, &goal.choice.exclude, &removed)?;
+    let protected = ignored_then.difference(&included_then).cloned();
+    let concerned = differences.iter().chain(&rewritten);
+    let concerned = concerned.map(|difference| &difference.path);
     Ok(Facts {
+        excluded: matched(workspace, &scan.choice.exclude, concerned)?,
+        protected: protected.chain(excluded_then).collect(),
         differences,
-        rewritten: Vec::new(),
+        rewritten,
         not_held_now: &scan.skipped,
         not_held_then: goal.not_held,
-        protected,
     })
 }
 
@@ -309,11 +322,15 @@ fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Error::refused(format!(
+    let error = Error::refused(format!(
         "{goal} has files where something else stands that would be lost"
     ))
     .because(format!("{}{more}", named.join("; ")))
-    .hint("move it away, or restore other paths: edio restore TURN -f FILE")
+    .hint("move it away, or restore other paths: edio restore TURN -f FILE");
+    match obstacles.iter().any(|obstacle| obstacle.what == TOO_LARGE) {
+        true => error.hint("or let turns hold larger files: git config edio.maxFileSize 2g"),
+        false => error,
+    }
 }
 
 /// A path that the turn lacks is most likely a slip: removing it because of that would be the worst answer.
@@ -338,15 +355,14 @@ fn refuse_unknown_paths(workspace: &Locked, wish: &Wish, differences: &[Differen
     Ok(())
 }
 
-/// The paths among those to be removed that the ignore rules of the turn protect.
+/// The paths among these that the ignore rules of the turn match.
 ///
 /// git reads the rules of a `.gitignore` from disk. So the turn's are laid out in a folder of their own.
-fn protected(
+fn ignored_then(
     workspace: &Locked,
     target: &Oid,
-    differences: &[Difference],
+    candidates: &[RepoPath],
 ) -> Result<BTreeSet<RepoPath>> {
-    let candidates = candidates(differences);
     if candidates.is_empty() {
         return Ok(BTreeSet::new());
     }
@@ -368,7 +384,7 @@ fn protected(
     objects.answer.close()?;
     let ignored = workspace
         .git
-        .ask_ignored_under(&stage, &candidates)?
+        .ask_ignored_under(&stage, candidates)?
         .ignored()?;
     clear_folder(&stage)?;
     Ok(ignored.into_iter().collect())

@@ -63,6 +63,8 @@ pub enum Kept {
     Ignored,
     /// The turn names it as not held.
     NotHeld,
+    /// The person wants it left alone.
+    Excluded,
     /// It is a submodule.
     Submodule,
     /// It lies in a repository of its own.
@@ -74,6 +76,7 @@ impl fmt::Display for Kept {
         f.write_str(match self {
             Kept::Ignored => "the turn's ignore rules protect it",
             Kept::NotHeld => "the turn does not hold it",
+            Kept::Excluded => "edio.exclude leaves it out",
             Kept::Submodule => "a submodule's files are its own",
             Kept::InRepository => "it lies in a repository of its own",
         })
@@ -88,6 +91,9 @@ pub struct Obstacle {
     /// What it is.
     pub what: &'static str,
 }
+
+/// What a file is that the safety snapshot leaves out for its size.
+pub const TOO_LARGE: &str = "too large to be saved first";
 
 /// The plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +114,9 @@ pub struct Facts<'a> {
     pub not_held_now: &'a [Skipped],
     /// What the turn does not hold.
     pub not_held_then: &'a [Skipped],
-    /// Paths that would be removed, and that the ignore rules of the turn match.
+    /// Paths that the person wants left alone.
+    pub excluded: BTreeSet<RepoPath>,
+    /// Paths that would be removed, and that edio would not have looked at when the turn was taken.
     pub protected: BTreeSet<RepoPath>,
 }
 
@@ -132,7 +140,10 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
         plan.actions.insert(difference.path.clone(), action);
     }
     for Difference { path, old, new } in &facts.rewritten {
-        if let Some(new) = new.clone() {
+        if facts.excluded.contains(path) {
+            plan.actions
+                .insert(path.clone(), Action::Keep(Kept::Excluded));
+        } else if let Some(new) = new.clone() {
             let old = old.clone();
             plan.actions
                 .insert(path.clone(), Action::Write { new, old });
@@ -164,6 +175,7 @@ impl Facts<'_> {
             .iter()
             .any(|other| other.is_left_out() && path.is_within(&other.path));
         match (old, new) {
+            _ if self.excluded.contains(path) => Action::Keep(Kept::Excluded),
             _ if not_held => Action::Keep(Kept::NotHeld),
             (_, new) if is_submodule(new) => Action::Keep(Kept::Submodule),
             (old, None) if is_submodule(old) => Action::Keep(Kept::Submodule),
@@ -311,14 +323,13 @@ fn clear_the_way(
                 plan.actions.get(path),
                 Some(Action::Write { old: Some(_), .. })
             );
-            let unsaved = facts
-                .not_held_now
-                .iter()
-                .filter(|s| s.why != Why::Unfiltered);
-            if unsaved.into_iter().any(|other| path.is_within(&other.path)) {
-                obstacle(path, "something that can't be saved first");
-            } else if !held {
-                plan.saved.insert(path.clone());
+            let mut not_held = facts.not_held_now.iter();
+            let unsaved = not_held.find(|s| s.why != Why::Unfiltered && path.is_within(&s.path));
+            match unsaved.map(|skipped| skipped.why) {
+                Some(Why::TooLarge(_)) => obstacle(path, TOO_LARGE),
+                Some(_) => obstacle(path, "something that can't be saved first"),
+                None if !held => drop(plan.saved.insert(path.clone())),
+                None => {}
             }
         }
     }
@@ -400,6 +411,7 @@ mod tests {
             rewritten: Vec::new(),
             not_held_now: &[],
             not_held_then: &[],
+            excluded: BTreeSet::new(),
             protected: BTreeSet::new(),
         }
     }

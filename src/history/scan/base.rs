@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::error::{Result, While};
 use crate::gitengine::{FileStamp, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
+use super::super::choice::{Choice, matched};
 use super::super::workspace::Locked;
 use super::gate::are_ruled;
 
@@ -19,7 +20,7 @@ pub struct Base {
     pub is_after_last: bool,
     /// Paths in it that the user's index lacks.
     pub extras: Vec<RepoPath>,
-    /// Paths that the user's index has and it lacks.
+    /// Paths that the user's index has and it lacks, those among them that are excluded.
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
@@ -47,12 +48,13 @@ enum Source {
 impl Base {
     /// The cache where it fits, else the user's index.
     ///
-    /// It fits if no other tool has moved the session since it was written, and the user's index says the same as then.
+    /// It fits if no other tool has moved the session since it was written, and the user's index and what the person has
+    /// chosen to hold say the same as then.
     ///
     /// # Errors
     ///
     /// git failed, or an index can't be read.
-    pub fn choose(workspace: &Locked) -> Result<Self> {
+    pub fn choose(workspace: &Locked, choice: &Choice) -> Result<Self> {
         let state = &workspace.state;
         let standing = state.session.as_ref().map(|session| &session.current);
         let pointed = workspace.pointed.as_ref().map(|pointed| &pointed.commit);
@@ -61,10 +63,11 @@ impl Base {
             let stamp = stamp.as_ref().ok().and_then(Option::as_ref);
             standing.is_some()
                 && standing == pointed
+                && cache.choice == choice.in_words()
                 && stamp.is_some_and(|stamp| stamp.is_same_content(&cache.file))
         });
         let Some(cache) = fitting else {
-            return Self::users(workspace);
+            return Self::users(workspace, choice);
         };
         let users_file = users_file(workspace)?;
         if users_file != cache.users_file {
@@ -72,7 +75,7 @@ impl Base {
             if listing.digest != cache.users_digest {
                 return Ok(Self {
                     is_after_last: true,
-                    ..Self::of_users(workspace, listing, users_file)
+                    ..Self::of_users(workspace, listing, users_file, choice)?
                 });
             }
         }
@@ -96,19 +99,26 @@ impl Base {
     /// # Errors
     ///
     /// git failed, or the index can't be read.
-    pub fn users(workspace: &Locked) -> Result<Self> {
+    pub fn users(workspace: &Locked, choice: &Choice) -> Result<Self> {
         let users_file = users_file(workspace)?;
         let listing = list(workspace, &users_file)?;
-        Ok(Self::of_users(workspace, listing, users_file))
+        Self::of_users(workspace, listing, users_file, choice)
     }
 
-    fn of_users(workspace: &Locked, listing: Listing, users_file: Option<FileStamp>) -> Self {
+    fn of_users(
+        workspace: &Locked,
+        listing: Listing,
+        users_file: Option<FileStamp>,
+        choice: &Choice,
+    ) -> Result<Self> {
         let all = listing.entries.iter().map(|entry| &entry.path);
         let paths = |wanted: fn(&crate::gitengine::IndexEntry) -> bool| {
             let entries = listing.entries.iter().filter(|entry| wanted(entry));
             entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
         };
-        Self {
+        let files = paths(|e| e.mode != Mode::Gitlink);
+        let excluded = matched(workspace, &choice.exclude, &files)?;
+        Ok(Self {
             source: Source::Users {
                 assumed: paths(|e| e.assume_unchanged),
                 all: all.clone().cloned().collect(),
@@ -117,14 +127,19 @@ impl Base {
             is_after_last: false,
             tree: None,
             extras: Vec::new(),
-            dropped: Vec::new(),
+            dropped: excluded.into_iter().collect(),
             unfiltered: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
             attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
                 || all.clone().any(|path| path.name() == b".gitattributes"),
             users_file,
             users_digest: listing.digest,
-        }
+        })
+    }
+
+    /// Is it a path that the user's index lacks?
+    pub fn is_extra(&self, path: &RepoPath) -> bool {
+        self.extras.binary_search(path).is_ok()
     }
 
     /// Is it the index that the last scan left behind?
@@ -136,7 +151,9 @@ impl Base {
     pub fn has(&self, path: &RepoPath) -> bool {
         match &self.source {
             Source::Cache => true,
-            Source::Users { all, .. } => all.contains(path),
+            Source::Users { all, .. } => {
+                all.contains(path) && self.dropped.binary_search(path).is_err()
+            }
         }
     }
 
@@ -153,6 +170,7 @@ impl Base {
             Source::Users { assumed, .. } => {
                 index.copy_from(&workspace.git.users_index())?;
                 index.flag("--no-assume-unchanged", assumed)?;
+                index.drop_paths(&self.dropped)?;
             }
         }
         // Both flags hide edits from git, and each takes a run of its own: given together, git obeys only one. A file that

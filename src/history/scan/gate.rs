@@ -3,15 +3,34 @@
 //! git ends a whole run over one path that it can't read, and would follow a FIFO for ever. So each path is opened
 //! here first, and what can't be held is named instead.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::gitengine::{Mode, RepoPath, Status};
 
+use super::super::limits::Limits;
 use super::super::skipped::{Skipped, Why};
 use super::base::Base;
+
+/// What a scan found, to be judged.
+pub struct Found<'a> {
+    /// What git says of the work tree.
+    pub status: &'a Status,
+    /// What the scan started from.
+    pub base: &'a Base,
+    /// Paths that git takes for unchanged and that are not.
+    pub unseen: &'a [RepoPath],
+    /// Those of its extras that the ignore rules match, and nothing includes.
+    pub ignored: Vec<RepoPath>,
+    /// Files that are to be held though they may be ignored.
+    pub included: &'a BTreeSet<RepoPath>,
+    /// Those that are not to be held, among all that the index lacks.
+    pub excluded: &'a BTreeSet<RepoPath>,
+    /// How large a file may be that the user's index lacks.
+    pub limits: &'a Limits,
+}
 
 /// What the gate made of a scan.
 #[derive(Debug, Default)]
@@ -24,8 +43,8 @@ pub struct Passed {
     pub anew: Vec<RepoPath>,
     /// Those among all of them that the index will have lost.
     pub gone: BTreeSet<RepoPath>,
-    /// Those that the index will have gained.
-    pub added: BTreeSet<RepoPath>,
+    /// Those that the index will have gained, with their sizes.
+    pub added: BTreeMap<RepoPath, u64>,
     /// What can't be held.
     pub skipped: Vec<Skipped>,
     /// What a killed restore left behind. No turn takes it.
@@ -49,8 +68,8 @@ impl Passed {
 
 /// What stands at a path on disk.
 enum Standing {
-    /// A file or link that can be read.
-    Fit,
+    /// A file or link that can be read, of this size.
+    Fit(u64),
     Gone,
     /// Nothing can stand there: the way to it leads through a file or a link.
     Cut,
@@ -84,15 +103,16 @@ impl<'a> Gate<'a> {
     }
 
     /// Judges everything that differs between the index and the work tree.
-    ///
-    /// `unseen` are paths that git takes for unchanged and that are not.
-    pub fn judge(
-        mut self,
-        status: &Status,
-        base: &Base,
-        unseen: &[RepoPath],
-        ignored: Vec<RepoPath>,
-    ) -> Passed {
+    pub fn judge(mut self, found: Found<'_>) -> Passed {
+        let Found {
+            status,
+            base,
+            unseen,
+            ignored,
+            included,
+            excluded,
+            limits,
+        } = found;
         let mut passed = Passed::default();
         let mut gone = Vec::new();
         let mut rest = Vec::new();
@@ -101,26 +121,41 @@ impl<'a> Gate<'a> {
         for changed in changed.filter(|changed| !ignored.contains(&changed.path)) {
             let path = &changed.path;
             match self.look(path) {
-                Standing::Fit => rest.push(path.clone()),
+                Standing::Fit(bytes) if limits.is_too_large(bytes) && base.is_extra(path) => {
+                    passed.let_go(path, Why::TooLarge(bytes));
+                }
+                Standing::Fit(_) => rest.push(path.clone()),
                 Standing::Gone => gone.push(path.clone()),
                 Standing::Folder if changed.index == Some(Mode::Gitlink) => rest.push(path.clone()),
                 // A file became a folder: what is in there is listed by itself, unless it is a repository.
                 Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
-                Standing::Unfit(why) => {
-                    passed.dropped.push(path.clone());
-                    passed.skipped.push(Skipped::new(path.clone(), why));
-                }
+                Standing::Unfit(why) => passed.let_go(path, why),
             }
         }
         // What the user's index tracks and the cache lacks counts whether an ignore rule matches it or not.
-        let new: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.dropped).collect();
+        let new = status.untracked.iter().chain(&base.dropped);
+        let new: BTreeSet<&RepoPath> = new.chain(included).collect();
         for path in new {
+            let is_tracked = base.dropped.binary_search(path).is_ok();
+            if excluded.contains(path) && !is_temporary(path.name()) {
+                // What is not tracked is as if it were ignored. What is tracked must not be taken for deleted.
+                if is_tracked {
+                    passed
+                        .skipped
+                        .push(Skipped::new(path.clone(), Why::Excluded));
+                }
+                continue;
+            }
             match self.look(path) {
-                Standing::Fit if is_temporary(path.name()) => {
+                Standing::Fit(_) if is_temporary(path.name()) => {
                     passed.leftovers.push(path.clone());
                 }
-                Standing::Fit => {
-                    passed.added.insert(path.clone());
+                Standing::Fit(bytes) if limits.is_too_large(bytes) && !is_tracked => {
+                    let why = Why::TooLarge(bytes);
+                    passed.skipped.push(Skipped::new(path.clone(), why));
+                }
+                Standing::Fit(bytes) => {
+                    passed.added.insert(path.clone(), bytes);
                     rest.push(path.clone());
                 }
                 Standing::Gone | Standing::Cut | Standing::Folder => {}
@@ -128,12 +163,22 @@ impl<'a> Gate<'a> {
             }
         }
         let anew: BTreeSet<&RepoPath> = base.unfiltered.iter().chain(unseen).collect();
-        let known: BTreeSet<RepoPath> = rest.iter().cloned().collect();
+        let known: BTreeSet<RepoPath> = rest.iter().chain(&passed.dropped).cloned().collect();
         for path in anew.into_iter().filter(|path| !ignored.contains(path)) {
-            let is_known = known.contains(path);
-            if !is_known && base.has(path) && matches!(self.look(path), Standing::Fit) {
-                passed.anew.push(path.clone());
-                rest.push(path.clone());
+            if known.contains(path) || !base.has(path) {
+                continue;
+            }
+            match self.look(path) {
+                Standing::Fit(bytes) if limits.is_too_large(bytes) && base.is_extra(path) => {
+                    passed.let_go(path, Why::TooLarge(bytes));
+                }
+                Standing::Fit(_) => {
+                    passed.anew.push(path.clone());
+                    rest.push(path.clone());
+                }
+                Standing::Unfit(why) => passed.let_go(path, why),
+                // git sees for itself that no file is there.
+                Standing::Gone | Standing::Cut | Standing::Folder => {}
             }
         }
         passed.dropped.extend(ignored);
@@ -146,7 +191,8 @@ impl<'a> Gate<'a> {
         name_unreadable(status, &mut passed);
         // What takes the place of a folder takes along what the index has in it, absent as that may be.
         let replaced = base.flagged.iter();
-        let replaced = replaced.filter(|path| path.ancestors().any(|f| passed.added.contains(&f)));
+        let replaced =
+            replaced.filter(|path| path.ancestors().any(|f| passed.added.contains_key(&f)));
         let replaced: Vec<RepoPath> = replaced.cloned().collect();
         passed.order(gone, rest);
         passed.gone.extend(replaced);
@@ -205,11 +251,11 @@ impl<'a> Gate<'a> {
         match fs::symlink_metadata(&file) {
             Err(error) if is_gone(&error) => Standing::Gone,
             Err(_) => Standing::Unfit(Why::Unreadable),
-            Ok(meta) if meta.is_symlink() => Standing::Fit,
+            Ok(meta) if meta.is_symlink() => Standing::Fit(0),
             Ok(meta) if meta.is_dir() => Standing::Folder,
             Ok(meta) if !meta.is_file() => Standing::Unfit(Why::Special),
-            Ok(_) => match open_without_following(&file) {
-                Ok(_) => Standing::Fit,
+            Ok(meta) => match open_without_following(&file) {
+                Ok(_) => Standing::Fit(meta.len()),
                 Err(error) if is_gone(&error) => Standing::Gone,
                 Err(_) => Standing::Unfit(Why::Unreadable),
             },
@@ -235,6 +281,36 @@ impl<'a> Gate<'a> {
 }
 
 impl Passed {
+    /// Has the index lose a path that can't be held.
+    fn let_go(&mut self, path: &RepoPath, why: Why) {
+        self.dropped.push(path.clone());
+        self.skipped.push(Skipped::new(path.clone(), why));
+    }
+
+    /// Takes in all the same what was skipped for its size: a snapshot holds it already, as it is.
+    pub fn take_large(&mut self, path: RepoPath, base: &Base) {
+        let is_it = |skipped: &Skipped| skipped.path == path;
+        let Some(at) = self.skipped.iter().position(is_it) else {
+            return;
+        };
+        let skipped = self.skipped.remove(at);
+        self.dropped.retain(|other| other != &path);
+        self.gone.remove(&path);
+        if let (Why::TooLarge(bytes), false) = (skipped.why, base.is_extra(&path)) {
+            self.added.insert(path.clone(), bytes);
+        }
+        self.taken.push(path);
+    }
+
+    /// What is new to the user's index and to the cache, with the sizes.
+    pub fn new_files(&self, base: &Base) -> BTreeMap<&RepoPath, u64> {
+        let added = self.added.iter();
+        added
+            .filter(|(path, _)| base.dropped.binary_search(path).is_err())
+            .map(|(path, bytes)| (path, *bytes))
+            .collect()
+    }
+
     /// Puts what git takes in into the order that it needs: `f/in` before `f` is gone would fail, and a file before the
     /// attributes that rule it would be stored by others.
     fn order(&mut self, gone: Vec<RepoPath>, rest: Vec<RepoPath>) {

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::{Result, While};
+use crate::error::{Kind, Result, While};
 use crate::gitengine::{
     Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
     status_question,
@@ -22,10 +22,13 @@ use crate::gitengine::{
 
 use self::base::Base;
 pub use self::base::cached_index;
-pub use self::gate::TEMPORARY;
-use self::gate::{Gate, Passed};
+use self::gate::{Found, Gate, Passed};
+pub use self::gate::{TEMPORARY, without_detours};
 pub use self::recent::{Looking, Recent};
 use super::bytes::{self, OnDisk};
+use super::choice::{Choice, matched};
+use super::limits::{Limits, TooMuch, current_tree, refuse_home};
+use super::restore::disk_blob_id;
 use super::skipped::{Skipped, Why};
 use super::state::Cache;
 use super::workspace::Locked;
@@ -40,10 +43,15 @@ pub struct Scan {
     pub skipped: Vec<Skipped>,
     /// Are there attribute files in the work tree?
     pub attribute_files: bool,
+    /// What the person has chosen to be held, and to be left out.
+    pub choice: Choice,
+    /// Files that the tree holds since they are chosen, though they are ignored.
+    pub included: BTreeSet<RepoPath>,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
     pub leftovers: Vec<RepoPath>,
     /// When it began, as the file system tells the time.
     started: SystemTime,
+    has_unreadable: bool,
     index: PrivateIndex,
     base: Base,
     passed: Passed,
@@ -66,17 +74,29 @@ pub enum Touched {
 ///
 /// # Errors
 ///
-/// git failed in a way that no single path is to blame for, or the git directory can't be written.
-pub fn scan(workspace: &Locked) -> Result<Scan> {
-    let base = Base::choose(workspace)?;
+/// git failed in a way that no single path is to blame for, or the git directory can't be written, or a setting can't be
+/// read. Refused where far more is new than anybody would want, unless that is to be taken.
+pub fn scan(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
+    if too_much == TooMuch::Refuse {
+        refuse_home(workspace)?;
+    }
+    let rules = Rules {
+        choice: Choice::of(&workspace.settings),
+        limits: Limits::of(&workspace.settings)?,
+        too_much,
+    };
+    let base = Base::choose(workspace, &rules.choice)?;
     let is_cached = base.is_cached();
-    match scan_from(workspace, base) {
+    match scan_from(workspace, base, &rules) {
         // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
         Ok(scan) if is_cached && scan.lost_tracked() && is_sparse(workspace) => {
-            scan_from(workspace, Base::users(workspace)?)
+            scan_from(workspace, Base::users(workspace, &rules.choice)?, &rules)
         }
         // The cache can stand on objects that are gone. The user's own index does not.
-        Err(error) if is_cached => scan_from(workspace, Base::users(workspace)?).map_err(|_| error),
+        Err(error) if is_cached && error.kind() != Kind::Refused => {
+            let base = Base::users(workspace, &rules.choice)?;
+            scan_from(workspace, base, &rules).map_err(|_| error)
+        }
         other => other,
     }
 }
@@ -85,7 +105,14 @@ fn is_sparse(workspace: &Locked) -> bool {
     workspace.settings.is_true("core.sparsecheckout")
 }
 
-fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
+/// What the person has set that decides what is held.
+struct Rules {
+    choice: Choice,
+    limits: Limits,
+    too_much: TooMuch,
+}
+
+fn scan_from(workspace: &Locked, base: Base, rules: &Rules) -> Result<Scan> {
     let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
     let question = |processes| {
@@ -94,6 +121,10 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
     };
     let status = question(Processes::Asked)?;
     let extras = workspace.git.ask_ignored(&base.extras)?;
+    let include = &rules.choice.include;
+    let listed = workspace
+        .git
+        .ask_untracked(&workspace.git.users_index(), include)?;
     let mut finished = status.finish()?;
     if !finished.status.success() && !workspace.settings.filters().is_empty() {
         // A filter that dies takes git with it.
@@ -112,13 +143,23 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         Ok(ignored) => ignored,
         // One of them now lies beyond a link: git answers for none. Those that are still there are asked for again.
         Err(_) => {
-            let reachable = gate::without_detours(&workspace.git.work_tree, &base.extras);
+            let reachable = without_detours(&workspace.git.work_tree, &base.extras);
             workspace.git.ask_ignored(&reachable)?.ignored()?
         }
     };
     let looking = looking(workspace, started);
     let unseen = looking.changed_since(&workspace.state.recent);
-    let mut passed = Gate::new(&workspace.git.work_tree).judge(&status, &base, &unseen, ignored);
+    let listed = Listed {
+        unseen: &unseen,
+        ignored,
+        chosen: listed.files()?,
+    };
+    let (mut passed, included) = judge(workspace, &base, rules, &status, listed)?;
+    if rules.too_much == TooMuch::Refuse {
+        let tracked = || tracked(workspace, &index);
+        let new = passed.new_files(&base);
+        rules.limits.refuse(workspace, tracked, new)?;
+    }
     let recent = looking.recent(passed.taken.iter());
     let tree = take_in(workspace, &index, &base, &mut passed)?;
     let are_ruled = || gate::are_ruled(&workspace.git.work_tree, passed.taken.iter());
@@ -127,6 +168,9 @@ fn scan_from(workspace: &Locked, base: Base) -> Result<Scan> {
         attribute_files: base.attribute_files || are_ruled(),
         skipped: passed.skipped.clone(),
         leftovers: passed.leftovers.clone(),
+        included,
+        choice: rules.choice.clone(),
+        has_unreadable: !status.unreadable.is_empty(),
         head: status.head,
         index,
         started,
@@ -144,6 +188,83 @@ fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {
         format: workspace.git.format,
         started,
     }
+}
+
+/// What a scan found beside git's status.
+struct Listed<'a> {
+    /// Paths that git takes for unchanged and that are not.
+    unseen: &'a [RepoPath],
+    /// Untracked files of the index that the ignore rules match.
+    ignored: Vec<RepoPath>,
+    /// Untracked files that are to be held though they may be ignored.
+    chosen: Vec<RepoPath>,
+}
+
+/// Decides what is taken in. Returns that, and the ignored files that are among it since they are chosen.
+fn judge(
+    workspace: &Locked,
+    base: &Base,
+    rules: &Rules,
+    status: &Status,
+    listed: Listed<'_>,
+) -> Result<(Passed, BTreeSet<RepoPath>)> {
+    let Listed {
+        unseen,
+        ignored,
+        chosen,
+    } = listed;
+    let new = status.untracked.iter().chain(&base.dropped).chain(&chosen);
+    let excluded = matched(workspace, &rules.choice.exclude, new)?;
+    let chosen: BTreeSet<RepoPath> = chosen.into_iter().collect();
+    let is_chosen = |path: &RepoPath| chosen.contains(path);
+    let (included, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(is_chosen);
+    let known: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.extras).collect();
+    let new = chosen.iter().filter(|path| !known.contains(path));
+    let new: BTreeSet<RepoPath> = new.cloned().collect();
+    let mut passed = Gate::new(&workspace.git.work_tree).judge(Found {
+        status,
+        base,
+        unseen,
+        ignored,
+        included: &new,
+        excluded: &excluded,
+        limits: &rules.limits,
+    });
+    keep_large(workspace, base, &mut passed)?;
+    let taken = |path: &RepoPath| passed.added.contains_key(path);
+    let added = new.into_iter().filter(taken);
+    let included = included.into_iter().chain(added).collect();
+    Ok((passed, included))
+}
+
+/// Keeps files over the limit that the current snapshot holds just as they are: they cost nothing more.
+fn keep_large(workspace: &Locked, base: &Base, passed: &mut Passed) -> Result<()> {
+    let is_large = |skipped: &&Skipped| matches!(skipped.why, Why::TooLarge(_));
+    let large = passed.skipped.iter().filter(is_large);
+    let large: Vec<RepoPath> = large.map(|skipped| skipped.path.clone()).collect();
+    if large.is_empty() {
+        return Ok(());
+    }
+    let Some(tree) = current_tree(workspace)? else {
+        return Ok(());
+    };
+    let git = &workspace.git;
+    for (path, entry) in git.entries_at(&tree, &large)? {
+        let now = disk_blob_id(&git.work_tree, &path, git.format);
+        if now.is_ok_and(|now| now.as_ref() == Some(&entry.oid)) {
+            passed.take_large(path, base);
+        }
+    }
+    Ok(())
+}
+
+/// The paths that an index has.
+fn tracked(workspace: &Locked, index: &PrivateIndex) -> Result<Vec<RepoPath>> {
+    let listing = match index.file.exists() {
+        true => workspace.git.list_index(&index.file)?,
+        false => return Ok(Vec::new()),
+    };
+    Ok(listing.entries.into_iter().map(|e| e.path).collect())
 }
 
 /// Has git take in what differs. Returns the tree.
@@ -224,6 +345,12 @@ impl Scan {
         }))
     }
 
+    /// Is the path in the index that it leaves behind?
+    fn holds(&self, path: &RepoPath) -> bool {
+        let Passed { added, gone, .. } = &self.passed;
+        added.contains_key(path) || self.base.has(path) && !gone.contains(path)
+    }
+
     /// Has the index lost paths that the user's index has?
     fn lost_tracked(&self) -> bool {
         let extras = &self.base.extras;
@@ -239,14 +366,19 @@ impl Scan {
     pub fn keep(self, workspace: &mut Locked) -> Result<()> {
         let cached = cached_index(workspace);
         if self.index.file.exists() {
+            if self.has_unreadable {
+                // To git such a folder is an empty one, also when it can be read in the same second.
+                self.index.forget_untracked()?;
+            }
             self.index.date(self.started)?;
             replace(&self.index.file, &cached)?;
         }
         let still = looking(workspace, self.started);
         let still = still.still_recent(&workspace.state.recent);
-        // What has left the index is none of the next scan's business: it may be ignored.
+        // What is not in the index is none of the next scan's business: it may be ignored.
         let still = still.filter(|recent| {
-            !self.unseen.contains(recent.path()) && !self.passed.gone.contains(recent.path())
+            let path = recent.path();
+            !self.unseen.contains(path) && self.holds(path)
         });
         let converted = self.on_disk.get().map(|on_disk| &on_disk.recent);
         let recent = self.recent.iter().chain(converted.into_iter().flatten());
@@ -264,11 +396,12 @@ impl Scan {
         let Base {
             extras, dropped, ..
         } = self.base;
+        let choice = self.choice.in_words();
         let Passed { gone, added, .. } = self.passed;
         let users = |path: &&RepoPath| extras.binary_search(path).is_err();
         let lost = dropped.iter().chain(gone.iter().filter(users));
         let gained = added
-            .iter()
+            .keys()
             .filter(|path| dropped.binary_search(path).is_err());
         let kept = extras.iter().filter(|path| !gone.contains(path));
         let sorted = |paths: BTreeSet<&RepoPath>| paths.into_iter().cloned().collect();
@@ -278,9 +411,10 @@ impl Scan {
             users_file: self.base.users_file,
             users_digest: self.base.users_digest,
             extras: sorted(kept.chain(gained).collect()),
-            dropped: sorted(lost.filter(|path| !added.contains(path)).collect()),
+            dropped: sorted(lost.filter(|path| !added.contains_key(path)).collect()),
             submodules: self.base.submodules,
             attribute_files,
+            choice,
             flagged: self.base.flagged,
             unfiltered,
         }
