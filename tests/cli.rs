@@ -239,6 +239,7 @@ fn the_text_of_snapshot() {
 #[test]
 fn the_text_of_log() {
     let repo = with_turns();
+    repo.plain_patches();
     repo.edio(["run", "-q", "--", "sh", "-c", "echo four > a"])
         .ok();
     let lines: &[&[&str]] = &[&["log"], &["log", "-p"], &["log", "--all"]];
@@ -332,6 +333,7 @@ fn log_of_paths_lists_the_turns_that_changed_them() {
 #[test]
 fn the_text_of_show() {
     let repo = with_turns();
+    repo.plain_patches();
     assert_snapshot!(transcript(&repo, &[&["show"], &["show", "2"], &["show", "0"], &["show", "@-1", "--json"]]), @r#"
     $ edio show
     turn 3 ([SESSION], current)
@@ -444,6 +446,7 @@ fn the_text_of_status() {
 #[test]
 fn the_text_of_diff() {
     let repo = with_turns();
+    repo.plain_patches();
     repo.write("a", "one\nunsaved\n");
     let lines: &[&[&str]] = &[
         &["diff"],

@@ -78,6 +78,11 @@ impl Git {
         self.give_objects()?;
         let lines: String = changes.iter().map(RefChange::line).collect();
         let ask = self.ask("update-ref").args(["--stdin", "-z"]).input(lines);
+        // With reftable git wants to know who it is, and refuses where the user has not told, also where no reflog is kept.
+        let ask = ask
+            .env("GIT_COMMITTER_NAME", "edio")
+            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
+            .env("GIT_COMMITTER_DATE", "@0 +0000");
         ask.run()?;
         self.give_again()
     }
