@@ -12,6 +12,8 @@ use crate::common::{Ran, Repo};
 
 /// A repository with a session of one honest turn, and a folder outside that must stay as it is.
 struct Scene {
+    /// What is tried here.
+    what: String,
     repo: Repo,
     session: String,
     /// The state after the last command.
@@ -21,8 +23,11 @@ struct Scene {
 /// An entry of a tree: its mode, its name, the id of its object.
 type Entry<'a> = (&'a str, &'a [u8], String);
 
+/// Makes something in a scene.
+type Make<'a, T> = &'a dyn Fn(&Scene) -> T;
+
 impl Scene {
-    fn new() -> Self {
+    fn of(what: impl Into<String>) -> Self {
         let repo = Repo::with(&[("a", "base\n"), ("folder/b", "base\n")]);
         repo.write("a", "one\n");
         repo.edio(["snapshot", "-m", "honest"]).ok();
@@ -31,6 +36,7 @@ impl Scene {
         fs::write(outside.join("x"), "precious\n").unwrap();
         let session = repo.sessions("active").remove(0);
         let scene = Self {
+            what: what.into(),
             repo,
             session,
             before: RefCell::default(),
@@ -182,11 +188,13 @@ impl Scene {
     fn does(&self, line: &str) -> Ran {
         let words: Vec<&str> = line.split(' ').collect();
         let ran = self.repo.edio(&words);
-        assert!(matches!(ran.code, Some(0..=3)), "edio {line}: {ran}");
-        assert!(!ran.stderr.contains("panicked"), "edio {line}: {ran}");
-        let told = format!("{}{}", ran.stdout, ran.stderr);
-        let names_it = ran.code == Some(0) || told.contains("error");
-        assert!(names_it, "edio {line}: {ran}");
+        let told = format!("{:?}, edio {line}: {ran}", self.what);
+        assert!(matches!(ran.code, Some(0..=3)), "{told}");
+        assert!(!ran.stderr.contains("panicked"), "{told}");
+        let says_why = [&ran.stdout, &ran.stderr]
+            .iter()
+            .any(|text| text.contains("error"));
+        assert!(ran.code == Some(0) || says_why, "{told}");
         // A patch is passed on as it is to who is no terminal.
         if !matches!(words[..], ["show" | "diff", ..] | ["log", "-p", ..]) {
             is_harmless(&ran);
@@ -201,7 +209,7 @@ impl Scene {
         };
         let (gone, new) = (differ(&before, &after), differ(&after, &before));
         let same = gone.is_empty() && new.is_empty();
-        assert!(same, "edio {line}: gone {gone:?}, new {new:?}: {ran}");
+        assert!(same, "gone {gone:?}, new {new:?}: {told}");
         ran
     }
 }
@@ -246,7 +254,7 @@ fn a_path_that_no_work_tree_can_hold_is_named_and_nothing_comes_of_it() {
     ];
     for path in paths {
         for parts in [path.split('/').collect(), vec![path]] {
-            let scene = Scene::new();
+            let scene = Scene::of(format!("{parts:?}"));
             if parts.len() > 1 && parts.contains(&"") {
                 continue;
             }
@@ -286,7 +294,7 @@ fn a_name_that_looks_like_something_else_is_a_name() {
         "refs",
         ".gitmodules",
     ];
-    let scene = Scene::new();
+    let scene = Scene::of("names");
     let mut sorted = names;
     sorted.sort_unstable();
     let entries: Vec<Entry<'_>> = sorted
@@ -316,7 +324,7 @@ fn a_tree_that_no_git_would_write_is_refused_or_brought_back() {
     let outside = |scene: &Scene| scene.blob("../victim");
     let missing = "1".repeat(40);
     let folder = |scene: &Scene| scene.nested(&["x"], "100644", scene.blob("evil\n"));
-    let trees: &[(&str, &dyn Fn(&Scene) -> String)] = &[
+    let trees: &[(&str, Make<'_, String>)] = &[
         ("two of one name", &|scene| {
             scene.tree(&[
                 ("100644", b"a", scene.blob("1")),
@@ -385,8 +393,7 @@ fn a_tree_that_no_git_would_write_is_refused_or_brought_back() {
         }),
     ];
     for (what, make) in trees {
-        println!("{what}");
-        let scene = Scene::new();
+        let scene = Scene::of(*what);
         scene.turn(&make(&scene));
         scene.plays(LOOKS);
         scene.plays("restore 2 -f a|restore 2|undo|redo|revert 2|revert 1..2|snapshot -m after");
@@ -397,7 +404,7 @@ fn a_tree_that_no_git_would_write_is_refused_or_brought_back() {
 
 #[test]
 fn a_file_that_is_missing_is_named_by_its_path() {
-    let scene = Scene::new();
+    let scene = Scene::of("a missing file");
     scene.turn(&scene.nested(&["folder", "lost"], "100644", "1".repeat(40)));
     let ran = scene.does("restore 2");
     assert!(ran.fails(1).stderr.contains("folder/lost"), "{ran}");
@@ -406,7 +413,7 @@ fn a_file_that_is_missing_is_named_by_its_path() {
 
 #[test]
 fn no_turn_is_written_through_a_link_of_another() {
-    let scene = Scene::new();
+    let scene = Scene::of("a link, then a folder");
     let link = scene.tree(&[("120000", b"d", scene.blob("../victim"))]);
     let second = scene.turn(&link);
     let folder = scene.nested(&["d", "x"], "100644", scene.blob("evil\n"));
@@ -449,8 +456,7 @@ fn what_a_message_claims_is_checked() {
         "\0",
     ];
     for claim in claims {
-        println!("{claim:?}");
-        let scene = Scene::new();
+        let scene = Scene::of(claim);
         let (name, _) = claim.split_once(' ').unwrap_or((claim, ""));
         let told = scene.message(2);
         let others = told.lines().filter(|line| !line.starts_with(name));
@@ -469,7 +475,7 @@ fn what_a_message_claims_is_checked() {
 
 #[test]
 fn a_time_that_is_none_is_no_time() {
-    let scene = Scene::new();
+    let scene = Scene::of("no time");
     let commit = format!(
         "tree {}\nparent {}\nauthor e <e> 99999999999999999999 +0000\n\
          committer e <e> -99999999999999999 +9999\n\n{}",
@@ -493,7 +499,7 @@ fn a_ref_that_points_anywhere_moves_nothing_of_the_users() {
         );
         scene.object("tag", tag.as_bytes())
     };
-    let refs: &[(&str, &dyn Fn(&Scene))] = &[
+    let refs: &[(&str, Make<'_, ()>)] = &[
         ("tags", &|scene| {
             ["2", "ops"]
                 .iter()
@@ -542,8 +548,7 @@ fn a_ref_that_points_anywhere_moves_nothing_of_the_users() {
         }),
     ];
     for (what, make) in refs {
-        println!("{what}");
-        let scene = Scene::new();
+        let scene = Scene::of(*what);
         make(&scene);
         let theirs = |scene: &Scene| {
             scene
@@ -567,7 +572,7 @@ fn an_operation_that_nobody_has_carried_out_moves_no_branch() {
         "-d",
         "HEAD",
     ] {
-        let scene = Scene::new();
+        let scene = Scene::of(branch);
         let repo = &scene.repo;
         repo.git(["branch", "other"]);
         repo.git(["tag", "v1"]);
