@@ -305,9 +305,9 @@ fn hooks_lie_where_the_user_has_them() {
             "/absolute" => place.to_str().unwrap().to_owned(),
             folder => folder.to_owned(),
         };
-        repo.git(["config", "core.hooksPath", &setting]);
         // The one in git's own place is not asked.
         repo.hook("pre-commit", "exit 1");
+        repo.git(["config", "core.hooksPath", &setting]);
         repo.write(
             place.join("pre-commit"),
             "#!/bin/sh\necho mine >> \"$HOME/seen\"\n",
