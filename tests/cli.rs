@@ -1572,6 +1572,23 @@ fn what_git_tells_of_its_own_doings_is_in_no_error() {
 }
 
 #[test]
+fn the_demo_runs_and_heeds_nothing_that_the_person_has_set() {
+    let repo = Repo::unborn();
+    let config = repo.outside().join("mine");
+    let hooks = repo.outside().join("hooks");
+    let hook = hooks.join("pre-commit");
+    repo.write(&hook, "#!/bin/sh\nexit 1\n");
+    repo.chmod(&hook, 0o755);
+    let hooks = hooks.display();
+    let mine = format!("[core]\n\thooksPath = {hooks}\n[commit]\n\tgpgSign = true\n");
+    fs::write(&config, mine).unwrap();
+    let mut demo = repo.command(["demo"]);
+    demo.env("GIT_CONFIG_GLOBAL", &config);
+    let ran = repo.ran(demo.env("GIT_COMMITTER_DATE", "never"));
+    assert!(ran.ok().stdout.contains("feat: add auth"), "{ran}");
+}
+
+#[test]
 fn without_git_or_with_an_old_one() {
     let repo = with_turns();
     let bin = repo.outside().join("bin");
