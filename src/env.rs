@@ -46,6 +46,13 @@ pub fn lc_all() -> Option<OsString> {
     var_os("LC_ALL").filter(|value| !value.is_empty())
 }
 
+/// Does a variable name a file, by its full path, or a socket as git does?
+pub fn names_file(name: &str) -> bool {
+    var_os(name).is_some_and(|value| {
+        Path::new(&value).is_absolute() || value.as_encoded_bytes().starts_with(b"af_unix:")
+    })
+}
+
 /// Does a variable tell git where the repository is? Then nothing may be guessed from the folders above.
 pub fn git_is_told_where() -> bool {
     [

@@ -21,6 +21,22 @@ use crate::env;
 /// Called with the words of each process when it starts; what it returns is called when the process has ended.
 pub type Trace = Arc<dyn Fn(&[OsString]) -> Box<dyn FnOnce() + Send> + Send + Sync>;
 
+/// The variables that have git tell of its doings, on stderr or elsewhere.
+const TRACES: [&str; 9] = [
+    "GIT_TRACE",
+    "GIT_TRACE_FSMONITOR",
+    "GIT_TRACE_PACK_ACCESS",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_PACKFILE",
+    "GIT_TRACE_PERFORMANCE",
+    "GIT_TRACE_REFS",
+    "GIT_TRACE_SETUP",
+    "GIT_TRACE_SHALLOW",
+];
+
+/// The same; but where one of these is absent, the git config counts.
+const CONFIGURED_TRACES: [&str; 3] = ["GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"];
+
 /// A program to start: its words, its environment, its input.
 pub struct Command {
     words: Vec<OsString>,
@@ -130,6 +146,17 @@ impl Command {
                 .env("LC_CTYPE", &locale),
             None => command,
         }
+    }
+
+    /// Keeps a git from telling of its own doings, which would stand among what it has to say. Where the person has that
+    /// written to a file, it is.
+    #[must_use]
+    pub fn without_traces(self) -> Self {
+        let heard = |name: &&&str| !env::names_file(name);
+        let traces = TRACES.iter().filter(heard);
+        let command = traces.fold(self, |command, name| command.without_env(name));
+        let traces = CONFIGURED_TRACES.iter().filter(heard);
+        traces.fold(command, |command, name| command.env(name, "0"))
     }
 
     /// Starts the program in this folder.

@@ -128,12 +128,8 @@ fn the_hooks_see_the_users_plain_environment() {
     repo.ran(repo.command(["accept", "feat"]).env("BY", "edio"))
         .ok();
     repo.write("a", "by hand\n");
-    let mut command = Command::new("git");
-    repo.surround(&mut command);
-    let ended = command
-        .current_dir(&repo.top)
-        .env("BY", "git")
-        .args(["commit", "-qam", "by hand"]);
+    let mut command = repo.like_edio("git", ["accept"]);
+    let ended = command.env("BY", "git").args(["commit", "-qam", "by hand"]);
     assert!(ended.status().unwrap().success());
     for name in HOOKS {
         let by = |who: &str| -> Vec<String> {
@@ -309,9 +305,9 @@ fn hooks_lie_where_the_user_has_them() {
             "/absolute" => place.to_str().unwrap().to_owned(),
             folder => folder.to_owned(),
         };
-        repo.git(["config", "core.hooksPath", &setting]);
         // The one in git's own place is not asked.
         repo.hook("pre-commit", "exit 1");
+        repo.git(["config", "core.hooksPath", &setting]);
         repo.write(
             place.join("pre-commit"),
             "#!/bin/sh\necho mine >> \"$HOME/seen\"\n",
@@ -660,8 +656,7 @@ fn the_editor_sees_the_users_plain_environment() {
     );
     let ran = repo.on_a_terminal(["accept"], "");
     assert_eq!(ran.code, Some(0), "{ran}");
-    let mut own = Command::new("env");
-    repo.surround(&mut own);
+    let mut own = repo.like_edio("env", ["accept"]);
     let own = String::from_utf8(own.output().unwrap().stdout).unwrap();
     let mut own: Vec<&str> = own
         .lines()

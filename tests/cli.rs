@@ -239,6 +239,7 @@ fn the_text_of_snapshot() {
 #[test]
 fn the_text_of_log() {
     let repo = with_turns();
+    repo.plain_patches();
     repo.edio(["run", "-q", "--", "sh", "-c", "echo four > a"])
         .ok();
     let lines: &[&[&str]] = &[&["log"], &["log", "-p"], &["log", "--all"]];
@@ -332,6 +333,7 @@ fn log_of_paths_lists_the_turns_that_changed_them() {
 #[test]
 fn the_text_of_show() {
     let repo = with_turns();
+    repo.plain_patches();
     assert_snapshot!(transcript(&repo, &[&["show"], &["show", "2"], &["show", "0"], &["show", "@-1", "--json"]]), @r#"
     $ edio show
     turn 3 ([SESSION], current)
@@ -444,6 +446,7 @@ fn the_text_of_status() {
 #[test]
 fn the_text_of_diff() {
     let repo = with_turns();
+    repo.plain_patches();
     repo.write("a", "one\nunsaved\n");
     let lines: &[&[&str]] = &[
         &["diff"],
@@ -1430,7 +1433,7 @@ fn p9_a_message_is_stored_to_the_letter_and_shown_escaped() {
 
 /// Nothing here drives a terminal, but for line ends, tabs and colours.
 #[track_caller]
-fn is_harmless(ran: &Ran) {
+pub fn is_harmless(ran: &Ran) {
     let text = format!("{}{}", ran.stdout, ran.stderr).replace("\r\n", "\n");
     let mut rest = text.as_str();
     while let Some(at) = rest.find(|c: char| {
@@ -1540,6 +1543,49 @@ fn p9_what_a_folder_is_called_is_not_printed_raw() {
     }
     let linked = repo.edio_in(&top, ["init", "--json"]);
     is_harmless(linked.ok());
+}
+
+#[test]
+fn what_git_tells_of_its_own_doings_is_in_no_error() {
+    let repo = with_turns();
+    let outside = repo.outside();
+    let plain = repo.edio_in(&outside, ["status"]);
+    let config = outside.join("telling");
+    let telling = "[trace2]\n\tnormalTarget = 1\n\teventTarget = 2\n";
+    fs::write(&config, telling).unwrap();
+    let log = outside.join("trace");
+    let variables = [
+        ("GIT_TRACE", "1"),
+        ("GIT_TRACE_SETUP", "2"),
+        ("GIT_TRACE2", "1"),
+        ("GIT_CONFIG_GLOBAL", config.to_str().unwrap()),
+    ];
+    for (name, value) in variables {
+        let mut told = repo.command(["status"]);
+        let told = repo.ran(told.current_dir(&outside).env(name, value));
+        assert_eq!(told.to_string(), plain.to_string(), "{name}");
+    }
+    // Where a person has it written to a file, it is.
+    let mut logged = repo.command(["status"]);
+    repo.ran(logged.env("GIT_TRACE", &log)).ok();
+    assert!(fs::read_to_string(log).unwrap().contains("status"));
+}
+
+#[test]
+fn the_demo_runs_and_heeds_nothing_that_the_person_has_set() {
+    let repo = Repo::unborn();
+    let config = repo.outside().join("mine");
+    let hooks = repo.outside().join("hooks");
+    let hook = hooks.join("pre-commit");
+    repo.write(&hook, "#!/bin/sh\nexit 1\n");
+    repo.chmod(&hook, 0o755);
+    let hooks = hooks.display();
+    let mine = format!("[core]\n\thooksPath = {hooks}\n[commit]\n\tgpgSign = true\n");
+    fs::write(&config, mine).unwrap();
+    let mut demo = repo.command(["demo"]);
+    demo.env("GIT_CONFIG_GLOBAL", &config);
+    let ran = repo.ran(demo.env("GIT_COMMITTER_DATE", "never"));
+    assert!(ran.ok().stdout.contains("feat: add auth"), "{ran}");
 }
 
 #[test]

@@ -279,6 +279,7 @@ fn only_the_turns_that_changed_these_paths() {
     assert_eq!(of(".", &["no-such-path"]), [""; 0]);
     repo.edio(["log", "../outside"]).fails(2);
     repo.edio(["log", "--graph", "a"]).fails(2);
+    repo.plain_patches();
     let patch = repo.edio(["log", "-p", "d/x"]);
     assert!(
         patch.ok().stdout.contains("+++ b/d/x") && !patch.stdout.contains("b/a"),

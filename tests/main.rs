@@ -23,6 +23,7 @@ mod completions;
 mod gc;
 mod git_facts;
 mod histories;
+mod hostile;
 mod installer;
 mod kills;
 mod lfs;

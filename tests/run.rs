@@ -370,12 +370,8 @@ fn p8_the_command_has_the_surroundings_that_it_has_without_edio() {
     // The C library ignores two signals of its own, 32 and 33, in what it starts.
     let script = "env | grep -v ^_= | sort; umask; ls /proc/self/fd | wc -l
                   sed -n '/^SigBlk/p; s/^SigIgn:\\t........./SigIgn /p' /proc/self/status";
-    let mut plain = Command::new("sh");
-    repo.surround(&mut plain);
-    plain
-        .current_dir(&repo.top)
-        .args(["-c", script])
-        .stdin(Stdio::null());
+    let mut plain = repo.like_edio("sh", ["run"]);
+    plain.args(["-c", script]);
     plain.env("GIT_PAGER", "mine").env("LANGUAGE", "de");
     let mut under = repo.command(["run", "--", "sh", "-c", script]);
     under.env("GIT_PAGER", "mine").env("LANGUAGE", "de");

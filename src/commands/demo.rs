@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Context, Printed};
 use crate::env;
 use crate::error::{Error, Result, While};
+use crate::history::git::LOCAL_VARIABLES;
 use crate::process::{Command, Status};
 use crate::term::style;
 
@@ -20,6 +21,16 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
+
+/// Whose commits they are, and when: in the story it is `You`, and now.
+const IDENTITY: [&str; 6] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+];
 
 /// What the agent of the story does in each turn: file and content.
 const TURNS: [(&str, &[(&str, &str)]); 7] = [
@@ -212,12 +223,19 @@ impl Story<'_> {
         self.context.term.line(style::turn(line)).printed()
     }
 
-    /// Runs a command in the story's folder, in surroundings where only that repository counts.
+    /// Runs a command in the story's folder, in surroundings where only that repository counts: no hook, template or
+    /// signing key of the person's is used.
     fn run(&mut self, program: OsString, words: &[&str]) -> Result<()> {
         self.context.term.data().flush().printed()?;
         let shown = program.to_string_lossy().into_owned();
-        let mut command = Command::new(program).args(words).dir(&self.folder);
-        for name in crate::history::git::LOCAL_VARIABLES {
+        let mut command = Command::new(program)
+            .args(words)
+            .dir(&self.folder)
+            .without_traces()
+            .without_env("GIT_TEMPLATE_DIR")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        for name in LOCAL_VARIABLES.iter().chain(&IDENTITY) {
             command = command.without_env(name);
         }
         let status: Status = command

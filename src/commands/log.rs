@@ -110,7 +110,7 @@ impl List<'_> {
         let distances = self.distances(&turns)?;
         let mut graph = Graph::default();
         // Steps on the way to a turn that is still to come.
-        self.print_steps(context, self.session.last() + 1)?;
+        self.print_steps(context, self.session.last().saturating_add(1))?;
         for (turn, distance) in turns.into_iter().zip(distances).rev() {
             let drawing = match self.args.graph {
                 true => graph.rows(turn, self.workspace, self.session),

@@ -43,7 +43,7 @@ struct Record {
     agents: Vec<String>,
     began: Option<String>,
     last_used: Option<String>,
-    bytes: u64,
+    bytes: Option<u64>,
 }
 
 /// Runs it.
@@ -143,7 +143,15 @@ fn list(context: &mut Context) -> Result<u8> {
     for session in sessions.iter().rev() {
         let is_here = here.as_ref() == Some(&session.id) && session.shelf == Shelf::Active;
         let tips: Vec<_> = session.refs.iter().map(|(_, oid)| oid).collect();
-        let bytes = workspace.git.disk_usage(&tips)?;
+        let bytes = match workspace.git.disk_usage(&tips) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                let what = format!("the size of {} can't be measured", session.id);
+                context.term.warn(what);
+                context.term.error(&error.into());
+                None
+            }
+        };
         match context.term.is_json() {
             true => context
                 .term
@@ -190,7 +198,7 @@ fn state(session: &Session) -> &'static str {
     }
 }
 
-fn record(session: &Session, here: bool, bytes: u64) -> Record {
+fn record(session: &Session, here: bool, bytes: Option<u64>) -> Record {
     let began = session.turns.values().map(|turn| turn.seconds).min();
     Record {
         session: session.id.to_string(),
@@ -206,7 +214,7 @@ fn record(session: &Session, here: bool, bytes: u64) -> Record {
     }
 }
 
-fn row(session: &Session, here: bool, bytes: u64) -> String {
+fn row(session: &Session, here: bool, bytes: Option<u64>) -> String {
     let mark = match here {
         true => style::current("*").to_string(),
         false => " ".to_owned(),
@@ -222,7 +230,7 @@ fn row(session: &Session, here: bool, bytes: u64) -> String {
         style::turn(&session.id),
         state(session),
         plural(session.turns.len(), "turn"),
-        bytes.div_ceil(1024)
+        bytes.map_or("?".to_owned(), |bytes| bytes.div_ceil(1024).to_string())
     )
     .trim_end()
     .to_owned()

@@ -31,6 +31,7 @@ pub const LOCAL_VARIABLES: &[&str] = &[
     "GIT_INTERNAL_SUPER_PREFIX",
     "GIT_NAMESPACE",
     "GIT_QUARANTINE_PATH",
+    "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS",
     "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS",
@@ -38,6 +39,11 @@ pub const LOCAL_VARIABLES: &[&str] = &[
     "GIT_EXTERNAL_DIFF",
     "GIT_DIFF_OPTS",
 ];
+
+/// git, speaking English and of nothing but what it is asked.
+pub(super) fn plain_git() -> Command {
+    Command::new("git").in_english().without_traces()
+}
 
 /// What holds for every git process. The empty hooks path keeps the user's `post-index-change` and
 /// `reference-transaction` from being run; the rest keeps git from work that nobody asked for.
@@ -124,7 +130,7 @@ impl Git {
 
     /// Begins a question: the git command of this name.
     pub fn ask(&self, verb: &str) -> Ask {
-        let mut command = Command::new("git").in_english().dir(&self.work_tree);
+        let mut command = plain_git().dir(&self.work_tree);
         if self.group == Group::Own {
             command = command.in_own_group();
         }

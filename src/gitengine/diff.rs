@@ -10,6 +10,7 @@ use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid};
 use super::paths::{RepoPath, os_path};
+use super::trees::path_of_tree;
 
 /// A path that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,10 +186,11 @@ fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
     let mut fields = output.split_str("\0").filter(|field| !field.is_empty());
     while let Some(field) = fields.next() {
         let known = match field.strip_prefix(b":") {
-            Some(header) => fields
-                .next()
-                .and_then(|path| difference(header, path))
-                .map(|difference| differences.push(difference)),
+            Some(header) => {
+                let path = fields.next().unwrap_or_default();
+                let path = path_of_tree(path)?;
+                difference(header, path).map(|difference| differences.push(difference))
+            }
             None => count(field, &mut stat),
         };
         known.ok_or_else(|| GitError::Output {
@@ -201,13 +203,13 @@ fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
 }
 
 /// `100644 100755 <old id> <new id> M`, and the path.
-fn difference(header: &[u8], path: &[u8]) -> Option<Difference> {
+fn difference(header: &[u8], path: RepoPath) -> Option<Difference> {
     let fields: Vec<&[u8]> = header.split_str(" ").collect();
     let [old_mode, new_mode, old, new, _] = fields.as_slice() else {
         return None;
     };
     Some(Difference {
-        path: RepoPath::new(path)?,
+        path,
         old: side(old_mode, old)?,
         new: side(new_mode, new)?,
     })

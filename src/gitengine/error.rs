@@ -7,6 +7,8 @@ use bstr::ByteSlice;
 use crate::error::Error;
 use crate::process::Status;
 
+use super::paths::RepoPath;
+
 /// The result of asking git.
 pub type Result<T> = std::result::Result<T, GitError>;
 
@@ -45,6 +47,9 @@ pub enum GitError {
         /// What is unexpected.
         what: String,
     },
+    /// A tree has an entry that names something outside the work tree, or in a git directory.
+    #[error("a turn's path can't be in a work tree: {0}")]
+    Path(RepoPath),
     /// A pipe to git, or a file beside it, failed.
     #[error("{what}")]
     File {
@@ -104,6 +109,7 @@ impl From<GitError> for Error {
                 .hint("install git 2.38 or later, and see that it is in PATH"),
             GitError::TooOld { .. } => Error::cannot(error.to_string())
                 .hint("install a newer git, and see that it is first in PATH"),
+            GitError::Path(_) => Error::cannot(error.to_string()),
             other => Error::cannot("git failed").because(other),
         }
     }

@@ -77,7 +77,16 @@ impl Git {
     pub fn change_refs(&self, changes: &[RefChange]) -> Result<()> {
         self.give_objects()?;
         let lines: String = changes.iter().map(RefChange::line).collect();
-        let ask = self.ask("update-ref").args(["--stdin", "-z"]).input(lines);
+        // What somebody has put in a ref's place to point to another is replaced: the other never moves.
+        let ask = self
+            .ask("update-ref")
+            .args(["--no-deref", "--stdin", "-z"])
+            .input(lines);
+        // With reftable git wants to know who it is and when, also where no reflog is kept, and dies of a date that is none.
+        let ask = ask
+            .env("GIT_COMMITTER_NAME", "edio")
+            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
+            .env("GIT_COMMITTER_DATE", "@0 +0000");
         ask.run()?;
         self.give_again()
     }

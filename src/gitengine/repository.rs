@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 
 use crate::process::{Command, Finished, Running, Trace};
 
-use super::command::{Case, Git, Group, Survives};
+use super::command::{Case, Git, Group, Survives, plain_git};
 use super::config::{PATTERN, Settings};
 use super::error::{GitError, Result};
 use super::objects::{ObjectFormat, Oid};
@@ -98,8 +98,7 @@ const QUESTIONS: [&str; 4] = [
 ];
 
 fn ask_outside(folder: &Path, trace: Option<&Trace>) -> Command {
-    Command::new("git")
-        .in_english()
+    plain_git()
         .without_env("GIT_INDEX_FILE")
         .env("GIT_TERMINAL_PROMPT", "0")
         .dir(folder)
@@ -182,7 +181,7 @@ fn broken(error: std::io::Error) -> GitError {
 ///
 /// git is missing, too old, or says something else than its version.
 pub fn check_version(trace: Option<&Trace>) -> Result<(u32, u32)> {
-    let command = Command::new("git").in_english().arg("version").trace(trace);
+    let command = plain_git().arg("version").trace(trace);
     let finished = command.run().map_err(GitError::Start)?;
     let text = finished.stdout.to_str_lossy().trim().to_owned();
     let Some(version) = parse_version(&text) else {

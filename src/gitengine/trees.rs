@@ -96,10 +96,11 @@ impl Git {
             .split_str("\0")
             .filter(|record| !record.is_empty())
             .map(|record| {
-                parse(record).ok_or_else(|| GitError::Output {
+                let (path, entry) = parse(record).ok_or_else(|| GitError::Output {
                     command: "git ls-tree -r -z".to_owned(),
                     what: format!("{:?}", record.as_bstr()),
-                })
+                })?;
+                Ok((path_of_tree(path)?, entry))
             })
             .collect()
     }
@@ -121,7 +122,10 @@ impl Git {
                 .args(paths.iter().map(|path| os_path(path.as_bytes())))
                 .run()?;
             let records = output.split_str("\0").filter(|record| !record.is_empty());
-            found.extend(records.filter_map(parse));
+            let named = |(path, entry)| Ok((path_of_tree(path)?, entry));
+            for entry in records.filter_map(parse).map(named) {
+                found.push(entry?);
+            }
         }
         Ok(found)
     }
@@ -139,13 +143,22 @@ impl Git {
     }
 }
 
+/// A path that a tree has. Who wrote the tree need not have been git.
+///
+/// # Errors
+///
+/// No work tree can hold it.
+pub(super) fn path_of_tree(path: &[u8]) -> Result<RepoPath> {
+    RepoPath::new(path).ok_or_else(|| GitError::Path(RepoPath::of_unholdable(path)))
+}
+
 /// `100644 blob <id> TAB path`.
-fn parse(record: &[u8]) -> Option<(RepoPath, Entry)> {
+fn parse(record: &[u8]) -> Option<(&[u8], Entry)> {
     let (head, path) = record.split_once_str("\t")?;
     let mut fields = head.split_str(" ");
     let mode = Mode::from_digits(fields.next()?)?;
     let oid = Oid::from_bytes(fields.nth(1)?)?;
-    Some((RepoPath::new(path)?, Entry { mode, oid }))
+    Some((path, Entry { mode, oid }))
 }
 
 #[cfg(test)]

@@ -115,6 +115,14 @@ impl Operation {
     pub fn read(commit: &Commit) -> Option<Self> {
         let (text, trailers) = trailers::parse(&commit.message)?;
         let oid = |name: &str| trailers.get(name).and_then(Oid::new);
+        // Nothing that could be taken for an option is handed to git.
+        let branch = trailers.get("Branch").map(str::to_owned);
+        if branch
+            .as_ref()
+            .is_some_and(|name| !name.starts_with("refs/"))
+        {
+            return None;
+        }
         Some(Self {
             deed: Deed::named(trailers.get("Op")?)?,
             text,
@@ -128,7 +136,7 @@ impl Operation {
             goes_on: trailers.get("Goes-On").is_some(),
             head_before: oid("Head-Before"),
             head_after: oid("Head-After"),
-            branch: trailers.get("Branch").map(str::to_owned),
+            branch,
         })
     }
 

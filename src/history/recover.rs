@@ -33,8 +33,20 @@ pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
     };
     let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
     let before = session.current.as_ref().map(|current| &current.commit);
-    let change = RefChange::set(name, before, &turn.commit);
-    refs::change(workspace, &[change])?;
+    let change = RefChange::set(name.clone(), before, &turn.commit);
+    let changed = refs::change(workspace, &[change]);
+    if before.is_none() {
+        // It may be there, and be nothing that edio understands: that is for a person to look at.
+        changed.map_err(|error| {
+            Error::cannot(format!("{name} is no snapshot of edio's"))
+                .because(error)
+                .hint(format!(
+                    "to go on without it: git update-ref --no-deref -d {name}"
+                ))
+        })?;
+    } else {
+        changed?;
+    }
     session.current = Some(turn);
     Ok(session)
 }

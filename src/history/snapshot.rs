@@ -390,7 +390,7 @@ pub fn write_turn(
     loop {
         let parent = ground.standing.current.clone();
         note.session = ground.standing.id.clone();
-        note.number = next_number(&ground.standing, note.kind);
+        note.number = next_number(&ground.standing, note.kind)?;
         let by = signature(seconds);
         let commit = workspace
             .git
@@ -413,15 +413,27 @@ pub fn write_turn(
 }
 
 /// The number that comes next: a turn's, or that of a step on the way to it.
-fn next_number(standing: &Standing, kind: Kind) -> Number {
-    Number {
-        turn: standing.last + 1,
+///
+/// # Errors
+///
+/// There is none: somebody gave out the highest one.
+fn next_number(standing: &Standing, kind: Kind) -> Result<Number> {
+    let after = |number: u32| {
+        number.checked_add(1).ok_or_else(|| {
+            Error::cannot(format!("there is no number after {number}")).hint(format!(
+                "edio never comes that far: see who did, git for-each-ref {}",
+                refnames::ACTIVE
+            ))
+        })
+    };
+    Ok(Number {
+        turn: after(standing.last)?,
         step: match kind {
-            Kind::Step if standing.is_open_step() => standing.number.step + 1,
+            Kind::Step if standing.is_open_step() => after(standing.number.step)?,
             Kind::Step => 1,
             _ => 0,
         },
-    }
+    })
 }
 
 /// Creates the turn's ref, then moves `current`: with refs in files, a kill in between leaves a turn, which is taken up.

@@ -98,9 +98,17 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
             _ => Err(nothing(direction)),
         };
     };
-    match &event.archived {
-        Some(operation) => redo_archive(workspace, session, &event, operation, moment),
-        None => go_to(workspace, session, direction, &event, moment),
+    match (&event.archived, direction) {
+        (None, _) => go_to(workspace, session, direction, &event, moment),
+        (Some(operation), Direction::Redo) => {
+            redo_archive(workspace, session, &event, operation, moment)
+        }
+        // It would have put this session away.
+        (Some(_), Direction::Undo) => Err(Error::cannot(format!(
+            "{} is written down, and did not come about",
+            event.what
+        ))
+        .hint("to go back to a turn: edio restore TURN")),
     }
 }
 

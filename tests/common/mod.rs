@@ -3,7 +3,9 @@
 //! Every process gets a cleared environment: no configuration of the person who runs the tests, fixed dates, a home of
 //! its own. What is not `#[must_use]`d here is either asserted or shown.
 
-use std::ffi::OsStr;
+mod hostile;
+
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,13 @@ pub const NOW: i64 = 1_800_000_000;
 /// The binary under test.
 pub fn edio_binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_edio"))
+}
+
+/// Where the streams of a process go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    Captured,
+    Terminal,
 }
 
 /// A folder for one test, with a repository in it.
@@ -46,6 +55,9 @@ impl Repo {
         )
         .unwrap();
         let repo = Self { scratch, top };
+        if hostile::is_on() {
+            repo.world().make();
+        }
         repo.git(["init", "-q"]);
         repo
     }
@@ -173,13 +185,44 @@ impl Repo {
 
     /// edio at the top, ready to be given more before it is run.
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
-        let mut command = Command::new(edio_binary());
-        self.surround(&mut command);
+        let words = owned(words);
+        let mut command = self.like_edio(edio_binary(), &words);
+        command.args(words);
         command
-            .current_dir(&self.top)
-            .args(words)
-            .stdin(Stdio::null());
+    }
+
+    /// Another program in the surroundings in which edio is run with these words.
+    pub fn like_edio<W: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        words: impl IntoIterator<Item = W>,
+    ) -> Command {
+        let mut command = match hostile::is_on() {
+            false => Command::new(program),
+            true => hostile::guarded(program.as_ref()),
+        };
+        self.surround_edio(&mut command, words, Streams::Captured);
+        command.current_dir(&self.top).stdin(Stdio::null());
         command
+    }
+
+    /// Gives an edio with these words its surroundings: they may be [hostile](hostile). Returns the words.
+    fn surround_edio<W: AsRef<OsStr>>(
+        &self,
+        command: &mut Command,
+        words: impl IntoIterator<Item = W>,
+        streams: Streams,
+    ) -> Vec<OsString> {
+        let words = owned(words);
+        self.surround(command);
+        if hostile::is_on() {
+            self.world().surround(command, &words, streams);
+        }
+        words
+    }
+
+    fn world(&self) -> hostile::World {
+        hostile::World::around(&self.outside())
     }
 
     /// Runs edio at the top.
@@ -201,6 +244,7 @@ impl Repo {
     /// Runs a command to its end.
     pub fn ran(&self, command: &mut Command) -> Ran {
         let output = command.output().unwrap();
+        self.world().is_unharmed();
         Ran {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -491,7 +535,7 @@ impl Repo {
                 command
             }
         };
-        self.surround(&mut command);
+        let words = self.surround_edio(&mut command, words, Streams::Captured);
         self.ran(
             command
                 .current_dir(&self.top)
@@ -527,7 +571,13 @@ impl Repo {
         then: &str,
     ) -> Command {
         let mut command = Command::new(python());
-        self.surround(&mut command);
+        let words = match Path::new(program) == edio_binary() {
+            true => self.surround_edio(&mut command, words, Streams::Terminal),
+            false => {
+                self.surround(&mut command);
+                owned(words)
+            }
+        };
         command
             .args(["-I", "-S", "-c", TERMINAL, then, program])
             .args(words);
@@ -558,7 +608,23 @@ impl Repo {
     pub fn hook(&self, name: &str, script: &str) {
         let hook = self.path(".git/hooks").join(name);
         self.write(&hook, format!("#!/bin/sh\n{script}\n"));
-        self.chmod(hook, 0o755);
+        self.chmod(&hook, 0o755);
+        if hostile::is_on() {
+            let folder = hook.parent().unwrap().to_str().unwrap();
+            self.git(["config", "core.hooksPath", folder]);
+        }
+    }
+
+    /// Has patches look as git makes them by itself: a user's settings count otherwise.
+    pub fn plain_patches(&self) {
+        let settings =
+            "core.abbrev=10 diff.algorithm=myers diff.mnemonicPrefix=false diff.noprefix=false";
+        if hostile::is_on() {
+            for setting in settings.split(' ') {
+                let (name, value) = setting.split_once('=').unwrap();
+                self.git(["config", name, value]);
+            }
+        }
     }
 
     /// The ids of the sessions on this shelf, `active` or `archive`.
@@ -603,6 +669,11 @@ impl Repo {
         let step = self.git(["commit-tree", tree.trim(), "-p", &current, "-F", file]);
         self.git(["update-ref", &current, &step]);
     }
+}
+
+fn owned<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Vec<OsString> {
+    let words = words.into_iter();
+    words.map(|word| word.as_ref().to_owned()).collect()
 }
 
 fn list(top: &Path, folder: &Path, found: &mut Vec<String>) {

@@ -17,6 +17,7 @@ fn variables_that_git_sets_for_its_hooks_and_aliases_do_no_harm() {
     for name in ["GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_FLUSH"] {
         env.push((name, "1".to_owned()));
     }
+    env.push(("GIT_LITERAL_PATHSPECS", "1".to_owned()));
     env.push(("GIT_PREFIX", "story/".to_owned()));
     env.push(("GIT_EXTERNAL_DIFF", "false".to_owned()));
     env.push(("GIT_DIFF_OPTS", "-u0".to_owned()));

@@ -43,6 +43,9 @@ fn reftable() {
     repo.git(["worktree", "add", "-q", linked.to_str().unwrap()]);
     repo.top = linked;
     Stage::at_top(&repo).edio(&["snapshot"]).ok();
+    // This format asks who moves a ref and when, also where no reflog is kept.
+    let mut undated = repo.command(["snapshot"]);
+    repo.ran(undated.env("GIT_COMMITTER_DATE", "never")).ok();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! written down first.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, Head, Oid};
+use crate::gitengine::{Commit, Difference, Head, Oid};
 
 use super::super::archive;
 use super::super::ops::{self, Deed, Operation};
@@ -65,6 +65,7 @@ pub fn land_again(
     moment: Moment,
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
+    refuse_other_branch(operation, workspace.git.head()?.0.as_deref())?;
     let changes = changes_of(workspace, operation)?;
     let current = session.current()?.clone();
     let again = Operation {
@@ -89,7 +90,20 @@ pub fn land_again(
 }
 
 /// What the commit of an accept changes.
+///
+/// # Errors
+///
+/// It is no commit that an accept has made: it does not stand on where the branch was, and on nothing else.
 fn changes_of(workspace: &Locked, operation: &Operation) -> Result<Vec<Difference>> {
+    let commits = operation.head_after.as_slice();
+    let commits = workspace.git.commits(commits)?;
+    let stands = |commit: &Commit| commit.parents == operation.head_before.as_slice();
+    if !commits.first().is_some_and(stands) {
+        return Err(Error::cannot(format!(
+            "{} has not made the commit that it names",
+            operation.text
+        )));
+    }
     let before = Head {
         commit: operation.head_before.clone(),
         branch: None,
@@ -262,22 +276,28 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
     if branch == operation.branch && commit == operation.head_after {
         return Ok(());
     }
+    refuse_other_branch(operation, branch.as_deref())?;
     let name = operation.branch.as_deref().unwrap_or("HEAD");
     let name = name.trim_start_matches("refs/heads/");
-    if branch != operation.branch {
-        return Err(Error::refused(format!(
-            "the accept went to {name}, and HEAD is on {}",
-            branch
-                .as_deref()
-                .map_or("none", |other| other.trim_start_matches("refs/heads/"))
-        ))
-        .hint(format!("go back there first: git switch {name}")));
-    }
     let short = operation.head_after.as_ref().map_or("", Oid::short);
     Err(Error::refused(format!(
         "{name} does not end with the accepted commit {short} any more"
     ))
     .hint("what was committed since stands on it: take that back first, or use git revert"))
+}
+
+/// No other branch than the one that is checked out moves.
+fn refuse_other_branch(operation: &Operation, branch: Option<&str>) -> Result<()> {
+    if branch == operation.branch.as_deref() {
+        return Ok(());
+    }
+    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+    let name = short(operation.branch.as_deref().unwrap_or("HEAD"));
+    let other = branch.map_or("none".to_owned(), short);
+    Err(
+        Error::refused(format!("the accept went to {name}, and HEAD is on {other}"))
+            .hint(format!("go back there first: git switch {name}")),
+    )
 }
 
 /// Which way a branch moves.

@@ -134,7 +134,8 @@ impl Work<'_> {
         for (path, new, old) in writes {
             let displaced = match sources.blob(path, new) {
                 Some(blob) => {
-                    let length = objects.next_of("blob", blob)?;
+                    let length = objects.next_of("blob", blob);
+                    let length = length.map_err(|error| stopped(path, error))?;
                     let mut bytes = objects.answer.reader.by_ref().take(length);
                     let displaced = place(self.disk, path, new, length, &mut bytes);
                     let displaced = displaced.map_err(|error| stopped(path, error))?;
@@ -267,6 +268,6 @@ fn verify(disk: &Disk, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-fn stopped(path: &RepoPath, error: io::Error) -> Error {
+fn stopped(path: &RepoPath, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::cannot(format!("the restore stopped at {path}")).because(error)
 }
