@@ -2,6 +2,10 @@
 
 use bstr::ByteSlice;
 
+use super::command::Git;
+use super::error::Result;
+use super::paths::os_path;
+
 /// The settings, asked for in one go. Keys are in lower case but for their middle part, as git prints them.
 #[derive(Clone, Debug, Default)]
 pub struct Settings(Vec<(String, Vec<u8>)>);
@@ -26,6 +30,12 @@ impl Settings {
         values
             .find(|(name, _)| name == key)
             .map(|(_, value)| value.as_slice())
+    }
+
+    /// All values of a key that may be given more than once, in their order.
+    pub fn all(&self, key: &str) -> Vec<&[u8]> {
+        let values = self.0.iter().filter(|(name, _)| name == key);
+        values.map(|(_, value)| value.as_slice()).collect()
     }
 
     /// Is it set to something that git takes as true?
@@ -56,6 +66,18 @@ impl Settings {
     }
 }
 
+impl Git {
+    /// Adds a value to a key of the repository's own config, in the file that all its work trees share.
+    ///
+    /// # Errors
+    ///
+    /// The config is locked or can't be written, or git failed.
+    pub fn add_setting(&self, key: &str, value: &[u8]) -> Result<()> {
+        let ask = self.ask("config").args(["--local", "--add", key]);
+        ask.arg(os_path(value)).run().map(drop)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +89,7 @@ mod tests {
         );
         assert_eq!(settings.filters(), ["a.b", "lfs"]);
         assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
+        assert_eq!(settings.all("edio.maxfilesize"), [b"2m", b"3k"]);
         assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
     }
 

@@ -15,6 +15,7 @@ pub mod address;
 pub mod archive;
 pub mod bytes;
 pub mod compare;
+pub mod forget;
 pub mod gc;
 pub mod lock;
 pub mod ops;
