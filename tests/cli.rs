@@ -101,6 +101,7 @@ fn the_text_of_help() {
       status       Show the session, the current turn, and what changed since
       sessions     List the sessions, or put one away without committing
       gc           Prune sessions that were not used for some days
+      forget       Take files out of all turns, for good: for a secret that slipped in
       demo         Play the story of a session in a scratch repository: seven turns, a bad one, restore,
                    accept
       completions  Print the completion script for a shell
@@ -1236,6 +1237,7 @@ fn where_there_is_no_session() {
             &["diff", "--workspace"],
             &["restore", "1"],
             &["restore", "0", "--dry-run"],
+            &["forget", "-f", "a", "--yes"],
             &["accept", "x"],
         ],
         1,
@@ -1492,6 +1494,9 @@ fn p9_names_with_escape_sequences_are_never_printed_raw() {
         &["-C", EVIL, "log"],
         &["-C", &format!("no{EVIL}"), "log"],
         &["-v", "diff", "1", "-f", EVIL, "--json"],
+        &["forget", "-f", &format!("untracked{EVIL}")],
+        &["forget", "-f", &format!("no{EVIL}"), "--yes"],
+        &["forget", "-f", &format!("untracked{EVIL}"), "--yes"],
         &["accept", &format!("-{EVIL}")],
     ]);
     // A patch is passed on byte for byte, but for where a person reads it.

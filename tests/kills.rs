@@ -503,6 +503,12 @@ fn p5_a_gc() {
 }
 
 #[test]
+fn p5_a_forget() {
+    let words = &["forget", "-f", "a.x", "-f", "d", "--yes"];
+    Scene::new(with_unsaved(), words).survives_everywhere();
+}
+
+#[test]
 fn p5_a_killed_run_leaves_a_session_that_goes_on() {
     let repo = Repo::with(&[("a", "base\n")]);
     let ran = repo.edio(["run", "--", "sh", "-c", "echo 1 > a; kill -9 $PPID"]);

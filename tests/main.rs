@@ -20,6 +20,7 @@ mod architecture;
 mod bytes;
 mod cli;
 mod completions;
+mod forget;
 mod gc;
 mod git_facts;
 mod histories;

@@ -404,6 +404,14 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
     records.hold("### An undo or redo", &["undo"]);
     records.hold("### An undo or redo", &["redo"]);
     records.0.edio(["undo"]).ok();
+    records.0.write("env", "TOKEN=hush\n");
+    records.0.edio(["snapshot"]).ok();
+    records.0.remove("env");
+    let forgotten = records.of(&["forget", "-f", "env", "--yes"]);
+    assert_eq!(fields("### A forget"), keys(&forgotten));
+    let turns = BTreeSet::from(["session", "turns"].map(str::to_owned));
+    assert_eq!(turns, keys(&forgotten["sessions"][0]));
+    records.0.edio(["undo"]).ok();
     records.hold("### A revert", &["revert", "2", "--dry-run"]);
     records.hold("### A revert", &["revert", "2"]);
     records.hold("### An accept", &["accept", "--dry-run", "-m", "done"]);

@@ -6,6 +6,7 @@ pub mod accept;
 pub mod completions;
 pub mod demo;
 pub mod diff;
+pub mod forget;
 pub mod gc;
 pub mod init;
 pub mod log;

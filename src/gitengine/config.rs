@@ -2,6 +2,10 @@
 
 use bstr::ByteSlice;
 
+use super::command::Git;
+use super::error::Result;
+use super::paths::os_path;
+
 /// The settings, asked for in one go. Keys are in lower case but for their middle part, as git prints them.
 #[derive(Clone, Debug, Default)]
 pub struct Settings(Vec<(String, Vec<u8>)>);
@@ -59,6 +63,18 @@ impl Settings {
         names.sort_unstable();
         names.dedup();
         names
+    }
+}
+
+impl Git {
+    /// Adds a value to a key of the repository's own config, in the file that all its work trees share.
+    ///
+    /// # Errors
+    ///
+    /// The config is locked or can't be written, or git failed.
+    pub fn add_setting(&self, key: &str, value: &[u8]) -> Result<()> {
+        let ask = self.ask("config").args(["--local", "--add", key]);
+        ask.arg(os_path(value)).run().map(drop)
     }
 }
 

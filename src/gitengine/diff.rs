@@ -34,6 +34,18 @@ pub struct Stat {
     pub removed: u64,
 }
 
+impl Stat {
+    /// The count without a part of it.
+    #[must_use]
+    pub fn without(&self, part: &Stat) -> Self {
+        Self {
+            files: self.files.saturating_sub(part.files),
+            added: self.added.saturating_sub(part.added),
+            removed: self.removed.saturating_sub(part.removed),
+        }
+    }
+}
+
 /// How a patch is to look.
 pub struct PatchStyle {
     /// With colours.

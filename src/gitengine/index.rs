@@ -358,7 +358,7 @@ impl PrivateIndex {
         if entries.is_empty() {
             return Ok(());
         }
-        let null = "0".repeat(self.git.format.digits());
+        let null = Oid::null(self.git.format);
         let line = |(path, entry): &(RepoPath, Option<Entry>)| {
             let mut line = match entry {
                 Some(Entry { mode, oid }) => format!("{} {oid}\t", mode.digits()).into_bytes(),

@@ -87,6 +87,16 @@ impl Oid {
         (matches!(digits.len(), 40 | 64) && digits.bytes().all(hex)).then_some(Self(digits))
     }
 
+    /// The id that no object has.
+    pub fn null(format: ObjectFormat) -> Self {
+        Self("0".repeat(format.digits()))
+    }
+
+    /// Is it the id that no object has?
+    pub fn is_null(&self) -> bool {
+        self.0.bytes().all(|digit| digit == b'0')
+    }
+
     /// Takes the digits as git prints them.
     pub fn from_bytes(digits: &[u8]) -> Option<Self> {
         Self::new(digits.to_str().ok()?)
@@ -383,20 +393,32 @@ impl Git {
     ///
     /// One of them is missing or no commit, or git failed.
     pub fn commits(&self, oids: &[Oid]) -> Result<Vec<Commit>> {
+        let raw = self.raw_objects("commit", oids)?;
+        let commit = |(oid, raw): (&Oid, Vec<u8>)| {
+            let commit = Commit::parse(oid.clone(), &raw);
+            commit.ok_or_else(|| unexpected("git cat-file --batch", &raw))
+        };
+        oids.iter().zip(raw).map(commit).collect()
+    }
+
+    /// These objects as they are stored, all of this type, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// One of them is missing or of another type, or git failed.
+    pub fn raw_objects(&self, kind: &str, oids: &[Oid]) -> Result<Vec<Vec<u8>>> {
         if oids.is_empty() {
             return Ok(Vec::new());
         }
         let mut objects = self.objects(oids)?;
-        let mut commits = Vec::with_capacity(oids.len());
+        let mut contents = Vec::with_capacity(oids.len());
         for oid in oids {
-            let header = objects.next_of("commit", oid)?;
-            let raw = objects.answer.exactly(header)?;
+            let length = objects.next_of(kind, oid)?;
+            contents.push(objects.answer.exactly(length)?);
             objects.end_of_object()?;
-            let commit = Commit::parse(oid.clone(), &raw);
-            commits.push(commit.ok_or_else(|| objects.answer.unexpected("a broken commit"))?);
         }
         objects.answer.close()?;
-        Ok(commits)
+        Ok(contents)
     }
 
     /// The commits that can be reached from these, without the history that the user's own refs hold.

@@ -68,6 +68,11 @@ impl RepoPath {
             .strip_prefix(folder.as_bytes())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
+
+    /// Is it one of these paths, or below one?
+    pub fn is_among(&self, paths: &[RepoPath]) -> bool {
+        paths.iter().any(|other| self.is_within(other))
+    }
 }
 
 impl fmt::Display for RepoPath {

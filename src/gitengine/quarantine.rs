@@ -65,7 +65,7 @@ impl Git {
     }
 
     /// A gc notes its process in a file as long as it runs; one that was killed leaves that file behind.
-    fn is_gc_under_way(&self) -> bool {
+    pub fn is_gc_under_way(&self) -> bool {
         let note = fs::read_to_string(self.common_dir.join("gc.pid")).unwrap_or_default();
         let number = note.split_whitespace().next();
         number

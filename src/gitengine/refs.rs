@@ -123,8 +123,8 @@ impl Git {
             // It is detached. If somebody attached it meanwhile, that branch must not move.
             ask = ask.arg("--no-deref");
         }
-        let absent = "0".repeat(self.format.digits());
-        let before = before.map_or(absent.as_str(), Oid::as_str);
+        let absent = Oid::null(self.format);
+        let before = before.unwrap_or(&absent).as_str();
         let ask = match after {
             Some(after) => ask.args([name, after.as_str(), before]),
             None => ask.args(["-d", name, before]),

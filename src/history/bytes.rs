@@ -142,7 +142,8 @@ impl RawIds {
         }
     }
 
-    fn says_the_same(&self, other: &RawIds) -> bool {
+    /// Is the same noted in both?
+    pub fn says_the_same(&self, other: &RawIds) -> bool {
         self.noted == other.noted
     }
 
@@ -161,6 +162,14 @@ impl RawIds {
             };
             (path, entry)
         })
+    }
+
+    /// The notes without these paths and what is below them.
+    #[must_use]
+    pub fn without(&self, paths: &[RepoPath]) -> Self {
+        let mut left = self.clone();
+        left.noted.retain(|path, _| !path.is_among(paths));
+        left
     }
 
     /// The notes of a turn that has the tree of `self` but for these paths, which come from another.
@@ -436,7 +445,12 @@ pub fn of_turn(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
     })
 }
 
-fn read(workspace: &Workspace, side: Option<&Oid>) -> Result<RawIds> {
+/// The notes in a side commit, or in its tree.
+///
+/// # Errors
+///
+/// They can't be read.
+pub fn read(workspace: &Workspace, side: Option<&Oid>) -> Result<RawIds> {
     let Some(side) = side else {
         return Ok(RawIds::default());
     };

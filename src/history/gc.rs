@@ -129,16 +129,21 @@ fn last_used(session: &Session) -> Option<i64> {
 
 /// Is it of a work tree that exists? Where nothing in it tells of which it is, it may be.
 fn is_alive(session: &Session, living: &BTreeSet<String>) -> bool {
+    let names = worktrees_of(session);
+    names.is_empty() || names.iter().any(|name| living.contains(name))
+}
+
+/// The names of the work trees that a session has worked in: one, as a rule.
+pub(super) fn worktrees_of(session: &Session) -> BTreeSet<String> {
     let turns = session.turns.values().chain(&session.current);
     let own = turns.filter(|turn| turn.note.session == session.id);
     let own = own.map(|turn| turn.note.worktree.clone());
     let operation = session.ops.as_ref().and_then(Operation::read);
-    let names: Vec<String> = own.chain(operation.map(|o| o.worktree)).collect();
-    names.is_empty() || names.iter().any(|name| living.contains(name))
+    own.chain(operation.map(|o| o.worktree)).collect()
 }
 
 /// The names of the work trees that exist. Where it is not sure that one is gone, it exists.
-fn living_worktrees(common_dir: &Path) -> BTreeSet<String> {
+pub(super) fn living_worktrees(common_dir: &Path) -> BTreeSet<String> {
     let mut living = BTreeSet::from([".".to_owned()]);
     let entries = fs::read_dir(common_dir.join("worktrees"));
     for entry in entries.into_iter().flatten().flatten() {
@@ -230,7 +235,7 @@ const INDEX_LOCK: &str = "index.lock.edio";
 const ABANDONED: Duration = Duration::from_secs(10 * 24 * 60 * 60);
 
 /// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
-fn sweep_scratch(workspace: &Locked) {
+pub(super) fn sweep_scratch(workspace: &Locked) {
     let now = workspace.time_of_file_system().ok();
     for entry in fs::read_dir(workspace.scratch())
         .into_iter()

@@ -6,6 +6,7 @@ use crate::gitengine::RefChange;
 use super::accept;
 use super::archive;
 use super::bytes::{self, RawIds};
+use super::forget;
 use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
@@ -110,7 +111,10 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     workspace.git = workspace.git.synced();
     let settled = accept::remove_dead_lock(workspace)
         .map_err(Unsettled::from)
-        .and_then(|()| settle_last(workspace, moment));
+        .and_then(|()| match forget::finish(workspace)? {
+            Some(words) => Ok(Some(words)),
+            None => settle_last(workspace, moment),
+        });
     workspace.git = git;
     match settled {
         Ok(settled) => {

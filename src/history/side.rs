@@ -3,10 +3,12 @@
 //! They are a chain of their own. As parents of turns they would make `git show` and `git blame` say what is not true,
 //! and take along, where a turn is pushed, what was ignored for a good reason.
 
-use crate::error::{Error, Result};
-use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, RefChange, RepoPath};
+use std::collections::BTreeSet;
 
-use super::bytes::RawIds;
+use crate::error::{Error, Result};
+use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefChange, RepoPath};
+
+use super::bytes::{self, RawIds};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -29,6 +31,14 @@ pub enum Part {
 }
 
 impl Part {
+    /// Where an entry of the index is saved.
+    pub fn of_stage(stage: u8) -> Self {
+        match stage {
+            0 => Part::Index,
+            stage => Part::Stage(stage),
+        }
+    }
+
     fn folder(self) -> &'static str {
         match self {
             Part::Ignored => "ignored",
@@ -204,6 +214,83 @@ pub fn all_skipped(workspace: &Workspace, turn: &Turn) -> Result<Vec<Skipped>> {
     Ok(skipped)
 }
 
+const PARTS: [Part; 6] = [
+    Part::Ignored,
+    Part::Displaced,
+    Part::Index,
+    Part::Stage(1),
+    Part::Stage(2),
+    Part::Stage(3),
+];
+
+/// Where something in a side commit belongs: the folder that it is in, and its path in the work tree.
+fn place(path: &RepoPath) -> Option<(&'static str, RepoPath)> {
+    let folders = PARTS.into_iter().map(Part::folder).chain([RAW]);
+    folders.into_iter().find_map(|folder| {
+        let rest = path.as_bytes().strip_prefix(folder.as_bytes())?;
+        Some((folder, RepoPath::new(rest.strip_prefix(b"/")?)?))
+    })
+}
+
+/// Writes the tree of a side commit without what it has of these paths. What is cut off is added to `pruned`.
+///
+/// The names of paths that a turn could not hold stay. An entry of the user's index that is staged and goes is noted
+/// with the id that no object has.
+///
+/// # Errors
+///
+/// git failed.
+pub fn tree_without(
+    workspace: &Locked,
+    tree: &Oid,
+    paths: &[RepoPath],
+    pruned: &mut Pruned,
+) -> Result<Oid> {
+    let git = &workspace.git;
+    let (mut left, mut cut) = (Vec::new(), BTreeSet::new());
+    let (mut raw_ids, mut index_entries) = (None, None);
+    let mut is_changed = false;
+    for (path, entry) in git.tree_entries(tree)? {
+        match place(&path) {
+            Some((folder, place)) if place.is_among(paths) => {
+                let wanted = paths.iter().filter(|path| place.is_within(path));
+                pruned.found.extend(wanted.cloned());
+                pruned.gone.insert(entry.oid.clone());
+                cut.insert((folder, place, entry.oid));
+                is_changed = true;
+            }
+            None if path.as_bytes() == RAW_IDS.as_bytes() => raw_ids = Some(entry),
+            None if path.as_bytes() == INDEX_ENTRIES.as_bytes() => index_entries = Some(entry),
+            _ => left.push((path, Some(entry))),
+        }
+    }
+    if raw_ids.is_some() {
+        let before = bytes::read(workspace, Some(tree))?;
+        let after = before.without(paths);
+        is_changed |= !after.says_the_same(&before);
+        if !after.is_empty() {
+            left.push(file(RAW_IDS, git.write_blob(&after.write())?)?);
+        }
+    }
+    if index_entries.is_some() {
+        let mut entries = self::index_entries(workspace, tree)?;
+        for entry in &mut entries {
+            let part = Part::of_stage(entry.stage).folder();
+            // What only announces a file has no content.
+            if !entry.intent_to_add && cut.contains(&(part, entry.path.clone(), entry.oid.clone()))
+            {
+                entry.oid = Oid::null(git.format);
+            }
+        }
+        let list: Vec<u8> = entries.iter().flat_map(IndexEntry::record).collect();
+        left.push(file(INDEX_ENTRIES, git.write_blob(&list)?)?);
+    }
+    match is_changed {
+        true => write_tree(workspace, &left),
+        false => Ok(tree.clone()),
+    }
+}
+
 fn commit(
     workspace: &Locked,
     id: &SessionId,
@@ -212,11 +299,7 @@ fn commit(
     seconds: i64,
 ) -> Result<Oid> {
     let git = workspace.git.synced();
-    let index = PrivateIndex::at(&git, workspace.scratch().join("index.side"));
-    index.remove()?;
-    index.set(entries)?;
-    let tree = index.write_tree()?;
-    index.remove()?;
+    let tree = write_tree(workspace, entries)?;
     let message = Trailers::default()
         .with("Session", id.as_str())
         .message(text);
@@ -226,6 +309,16 @@ fn commit(
     let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
     refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
     Ok(commit)
+}
+
+fn write_tree(workspace: &Locked, entries: &[(RepoPath, Option<Entry>)]) -> Result<Oid> {
+    let git = workspace.git.synced();
+    let index = PrivateIndex::at(&git, workspace.scratch().join("index.side"));
+    index.remove()?;
+    index.set(entries)?;
+    let tree = index.write_tree()?;
+    index.remove()?;
+    Ok(tree)
 }
 
 fn entry(saved: &Saved) -> Result<(RepoPath, Option<Entry>)> {

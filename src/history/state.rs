@@ -30,6 +30,8 @@ pub struct State {
     pub recent: Vec<Recent>,
     /// An operation on the work tree was begun, and its end was not seen.
     pub unfinished: bool,
+    /// The refs that `forget` was about to move, where its end was not seen.
+    pub forgetting: Vec<Move>,
     /// The git whose version was found new enough.
     pub git: Option<String>,
 }
@@ -52,6 +54,17 @@ pub struct Standing {
     pub base: Oid,
     /// The highest turn number that was given out.
     pub last: u32,
+}
+
+/// A ref that moves from one commit to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Move {
+    /// The full name.
+    pub name: String,
+    /// Where it points to before.
+    pub before: Oid,
+    /// Where it points to after.
+    pub after: Oid,
 }
 
 /// What the cached index stands for.

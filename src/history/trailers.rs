@@ -36,6 +36,12 @@ impl Trailers {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// All names and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.0.iter();
+        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The value of a trailer, read as something else than text.
     pub fn read<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name)?.parse().ok()
@@ -66,6 +72,18 @@ pub fn parse(message: &[u8]) -> Option<(String, Trailers)> {
     let trailers = Trailers(trailers?);
     trailers.get("Version")?;
     Some((text.to_owned(), trailers))
+}
+
+/// The same message with other values in its trailers, where `change` gives one; all else to the letter. `None` where
+/// edio did not write it.
+pub fn edited(message: &[u8], change: impl Fn(&str, &str) -> Option<String>) -> Option<Vec<u8>> {
+    let (text, trailers) = parse(message)?;
+    let mut edited = format!("{text}\n\n");
+    for (name, value) in trailers.iter() {
+        let value = change(name, value).unwrap_or_else(|| value.to_owned());
+        edited.push_str(&format!("Edio-{name}: {value}\n"));
+    }
+    Some(edited.into_bytes())
 }
 
 #[cfg(test)]
@@ -104,6 +122,7 @@ mod tests {
             let (found, trailers) = parse(&message).unwrap();
             prop_assert_eq!(found, text);
             prop_assert_eq!(trailers.get("Agent"), Some(value.as_str()));
+            prop_assert_eq!(edited(&message, |_, _| None), Some(message));
         }
 
         #[test]

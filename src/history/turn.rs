@@ -279,7 +279,7 @@ pub fn signature(seconds: i64) -> Signature<'static> {
 }
 
 /// `3 12 4`: files, lines added, lines removed.
-fn write_stat(stat: &Stat) -> String {
+pub(super) fn write_stat(stat: &Stat) -> String {
     format!("{} {} {}", stat.files, stat.added, stat.removed)
 }
 

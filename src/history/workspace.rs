@@ -16,6 +16,9 @@ use super::lock::Lock;
 use super::refnames::{self, Leaf, Shelf};
 use super::state::State;
 
+/// The folder in the scratch folder in which new objects lie until they are needed.
+pub const QUARANTINE: &str = "objects";
+
 /// Where a person stands, and what is known of the surroundings.
 #[derive(Clone)]
 pub struct Place {
@@ -156,7 +159,7 @@ impl Workspace {
             Some(lock) => (lock, true),
             None => (Lock::in_folder(&folder)?, false),
         };
-        workspace.git = workspace.git.in_quarantine(&folder.join("objects"))?;
+        workspace.git = workspace.git.in_quarantine(&folder.join(QUARANTINE))?;
         let is_lost = workspace.state.session.is_some() && workspace.pointed.is_none();
         if !is_early || is_lost {
             workspace.read_again(&folder)?;

@@ -241,6 +241,20 @@ impl Term {
         }
     }
 
+    /// Asks a person something, and waits for the answer: was it yes? `None` where nobody is there to be asked.
+    pub fn ask(&mut self, question: impl Display) -> Option<bool> {
+        if self.settings.json || !self.err.is_terminal || !io::stdin().is_terminal() {
+            return None;
+        }
+        let question = shown(format_args!("{question} [y/N]"), self.err.styles);
+        self.write_message(format!("{} ", question.trim_end()).as_bytes());
+        let mut answer = String::new();
+        // Without an answer it is no.
+        let _ = io::stdin().read_line(&mut answer);
+        let answer = answer.trim().to_lowercase();
+        Some(answer == "y" || answer == "yes")
+    }
+
     /// From here on stdout goes through this pager, if a person reads it and a pager is of use. Once for all.
     pub fn page(&mut self, pager: Option<&OsStr>) {
         let Some(command) = pager.filter(|command| pager::is_wanted(command)) else {

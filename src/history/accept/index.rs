@@ -105,7 +105,10 @@ impl IndexLock {
         changes: &[Difference],
     ) -> Result<()> {
         self.index.copy_from(&self.users)?;
-        let before = entries_before(workspace, operation)?;
+        let before = entries_before(workspace, operation)?.into_iter();
+        let before: Vec<_> = before
+            .filter_map(|entry| remembered(entry, changes))
+            .collect();
         let gone: Vec<_> = changes
             .iter()
             .map(|change| (change.path.clone(), None))
@@ -276,10 +279,7 @@ pub fn save_staged(
         known.all(|oid| oid != &entry.oid)
     };
     let staged = entries.iter().filter(is_staged).map(|entry| Saved {
-        part: match entry.stage {
-            0 => Part::Index,
-            stage => Part::Stage(stage),
-        },
+        part: Part::of_stage(entry.stage),
         path: entry.path.clone(),
         entry: Entry {
             mode: entry.mode,
@@ -303,6 +303,16 @@ fn mark_announced(workspace: &Locked, entries: &mut [IndexEntry]) -> Result<()> 
         entry.intent_to_add = entry.oid == empty && announced.contains(&entry.path);
     }
     Ok(())
+}
+
+/// An entry as it was before an accept. Of one that was staged and is forgotten, what HEAD had.
+fn remembered(entry: IndexEntry, changes: &[Difference]) -> Option<IndexEntry> {
+    if !entry.oid.is_null() {
+        return Some(entry);
+    }
+    let change = changes.iter().find(|change| change.path == entry.path);
+    let Entry { mode, oid } = change?.old.clone().filter(|_| entry.stage == 0)?;
+    Some(IndexEntry { mode, oid, ..entry })
 }
 
 /// The entries that [`save_staged`] saved.
