@@ -30,7 +30,7 @@ const PIECES: [&[u8]; 30] = [
     b"author a <b> 1 +0000",
     b"Edio-Turn: ",
     b"Edio-Version: 1\n",
-    b"refs/edio/active/sess_1_00000000/",
+    b"sess_1_00000000/current",
     b"[{\"path\":\"a\",\"why\":\"nested\"}]",
     b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
