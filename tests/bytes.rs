@@ -754,3 +754,19 @@ fn a_filter_that_is_mended_is_tried_again_though_its_file_has_not_changed() {
     is(&repo, "f", "1\n", "the bytes are the same in both");
     repo.edio(["accept", "feat"]).ok();
 }
+
+#[test]
+fn what_a_step_and_the_turn_after_it_change_is_one_file() {
+    let repo = Repo::with(&[(".gitattributes", "*.t text\n"), ("a.t", "base\n")]);
+    repo.write("b", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("a.t", "work\n");
+    repo.step("2.1");
+    repo.write("a.t", "work\r\n");
+    repo.edio(["snapshot"]).ok();
+    let turn = repo.edio(["log", "--json"]).json().remove(0);
+    assert_eq!(
+        (&turn["files"], &turn["message"]),
+        (&1.into(), &"a.t".into())
+    );
+}

@@ -615,6 +615,35 @@ fn p1_what_is_in_the_users_own_history_stays_and_is_named() {
     assert_eq!(repo.git(["status", "--porcelain"]), "");
 }
 
+#[test]
+fn what_stays_on_disk_is_in_no_later_turn_and_touched_by_no_restore() {
+    let repo = Repo::with(&[("a", "base\n"), ("tracked/x", SECRET)]);
+    for content in ["1\n", "2\n"] {
+        repo.write("a", content);
+        repo.write("odd [n]*", format!("{SECRET}{content}"));
+        repo.edio(["snapshot"]).ok();
+    }
+    let words = ["forget", "-f", "odd [n]*", "-f", "tracked", "--yes"];
+    repo.edio(words).ok();
+    let on_disk = || (repo.read("odd [n]*"), repo.read("tracked/x"));
+    let stays = on_disk();
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!(repo.turns(), 2, "nothing has changed");
+    repo.write("a", "3\n");
+    repo.edio(["snapshot"]).ok();
+    for turn in ["1", "0", "3", "2"] {
+        repo.edio(["restore", turn]).ok();
+        assert_eq!(on_disk(), stays, "{turn}");
+    }
+    repo.write("odd [n]*", "changed\n");
+    repo.edio(["undo"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(repo.read("odd [n]*"), "changed\n");
+    assert_eq!(repo.git_raw(["show", "HEAD:tracked/x"]), SECRET);
+    assert_eq!(held(&repo), BTreeSet::from(["a".to_owned()]));
+    repo.edio(words).fails(1);
+}
+
 /// A place, how it gets there, and whether that is in the history and in the index.
 type Case<'a> = (&'a str, &'a dyn Fn(&Repo), bool, bool);
 

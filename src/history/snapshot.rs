@@ -1,5 +1,7 @@
 //! Taking a snapshot: the work tree as a commit, under a ref.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
@@ -145,10 +147,13 @@ fn write_scan(
         _ => &ground.tree,
     };
     let (differences, mut stat) = workspace.git.differences_counted(before, &scan.tree, &[])?;
-    let hidden = &scan.on_disk(workspace)?.hidden;
-    stat.files += hidden.len() as u64;
     let mut paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
-    paths.extend(hidden.iter().map(|(path, _)| path));
+    // Since the last step only the bytes of a file may have changed, and since the last turn its blob, too.
+    let counted: BTreeSet<&RepoPath> = paths.iter().copied().collect();
+    let hidden = scan.on_disk(workspace)?.hidden.iter();
+    let hidden = hidden.map(|(path, _)| path);
+    paths.extend(hidden.filter(|path| !counted.contains(path)));
+    stat.files = paths.len() as u64;
     let note = Note {
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,

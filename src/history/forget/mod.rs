@@ -407,11 +407,13 @@ fn recount(workspace: &Locked, plan: &Plan, nodes: &[&Node]) -> Result<BTreeMap<
     let mut stats = BTreeMap::new();
     for ((before, turn), count) in turns.iter().zip(counts) {
         let git = &workspace.git;
-        let mut gone = match count {
-            0 => Stat::default(),
-            _ => git.differences_counted(before, &turn.tree, &plan.paths)?.1,
+        let (differences, mut gone) = match count {
+            0 => Default::default(),
+            _ => git.differences_counted(before, &turn.tree, &plan.paths)?,
         };
-        gone.files += hidden(workspace, plan, turn)?;
+        let mut hidden = hidden(workspace, plan, turn)?;
+        hidden.retain(|path| differences.iter().all(|d| &d.path != path));
+        gone.files += hidden.len() as u64;
         if gone != Stat::default() {
             stats.insert(turn.commit.clone(), turn.note.stat.without(&gone));
         }
@@ -419,14 +421,14 @@ fn recount(workspace: &Locked, plan: &Plan, nodes: &[&Node]) -> Result<BTreeMap<
     Ok(stats)
 }
 
-/// Of how many of the paths a snapshot has changed nothing but bytes that git's conversion hides.
-fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<u64> {
+/// The paths of which a snapshot has changed nothing but bytes that git's conversion hides.
+fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<Vec<RepoPath>> {
     let Some(before) = plan.graph.grew_from(turn) else {
-        return Ok(0);
+        return Ok(Vec::new());
     };
     let has = |tree| plan.cut.pruned.trees.contains_key(tree);
     if before.note.side == turn.note.side || !has(&before.tree) || !has(&turn.tree) {
-        return Ok(0);
+        return Ok(Vec::new());
     }
     let then = bytes::of_turn(workspace, &before)?;
     let now = bytes::of_turn(workspace, turn)?;
@@ -434,7 +436,8 @@ fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<u64> {
     other.retain(|(path, _)| path.is_among(&plan.paths));
     let paths: Vec<RepoPath> = other.iter().map(|(path, _)| path.clone()).collect();
     let old = workspace.git.entries_at(&before.tree, &paths)?;
-    Ok(other.iter().filter(|entry| old.contains(entry)).count() as u64)
+    other.retain(|entry| old.contains(entry));
+    Ok(other.into_iter().map(|(path, _)| path).collect())
 }
 
 /// Keeps the paths that are still on disk out of later turns, where nothing else does. Returns the patterns.
