@@ -370,6 +370,10 @@ impl World {
 
     /// Runs a verb, and holds what it did against the promises.
     fn does(&mut self, verb: &Verb) -> Option<Ran> {
+        // What these take of themselves is in no list afterwards.
+        if matches!(verb, Verb::Close | Verb::Accept | Verb::AcceptTurn(_)) {
+            self.does(&Verb::SnapshotIfChanged);
+        }
         let words = self.words(verb)?;
         let before = self.see();
         let ran = self.repo.edio(&words);

@@ -332,7 +332,8 @@ impl PrivateIndex {
         self.flag("--force-remove", paths)
     }
 
-    /// Runs `git update-index <flag>` over these paths.
+    /// Runs `git update-index <flag>` over these paths. The index stays as old as it was: with the time of this change git
+    /// would trust what it knows of files and folders that were changed in the second before.
     ///
     /// # Errors
     ///
@@ -341,11 +342,12 @@ impl PrivateIndex {
         if paths.is_empty() {
             return Ok(());
         }
+        let time = fs::metadata(&self.file).and_then(|meta| meta.modified());
         let ask = self.git.ask("update-index").index(&self.file);
         ask.args(["-z", flag, "--stdin"])
             .nul_input(paths.iter().map(RepoPath::as_bytes))
-            .run()
-            .map(drop)
+            .run()?;
+        time.map_or(Ok(()), |time| self.date(time))
     }
 
     /// Sets entries as given, `None` for one that is to go, without a look at the disk. Those that go go first: nothing
