@@ -83,6 +83,7 @@ enum Verb {
     AcceptTurn(usize),
     Close,
     Gc,
+    Forget(&'static str),
     Look(&'static str),
 }
 
@@ -101,6 +102,7 @@ fn verb() -> impl Strategy<Value = Verb> {
         1 => (1..20_usize).prop_map(Verb::AcceptTurn),
         1 => Just(Verb::Close),
         1 => Just(Verb::Gc),
+        1 => path().prop_map(Verb::Forget),
         1 => prop::sample::select(vec!["status", "log", "diff"]).prop_map(Verb::Look),
     ]
 }
@@ -364,6 +366,7 @@ impl World {
             ]),
             Verb::Close => words(&["sessions", "--close"]),
             Verb::Gc => words(&["gc"]),
+            Verb::Forget(path) => words(&["forget", "--yes", "-f", path]),
             Verb::Look(verb) => words(&[verb]),
         }
     }
@@ -376,6 +379,7 @@ impl World {
         }
         let words = self.words(verb)?;
         let before = self.see();
+        let numbered = self.turn_commits();
         let ran = self.repo.edio(&words);
         assert!(matches!(ran.code, Some(0..=3)), "{words:?}: {ran}");
         assert!(!ran.stderr.contains("panicked"), "{words:?}: {ran}");
@@ -383,13 +387,16 @@ impl World {
         let what = format!("{words:?}: {ran}");
         if !matches!(
             verb,
-            Verb::Accept | Verb::AcceptTurn(_) | Verb::Undo | Verb::Redo
+            Verb::Accept | Verb::AcceptTurn(_) | Verb::Undo | Verb::Redo | Verb::Forget(_)
         ) {
             assert_eq!(before.theirs, after.theirs, "P1, {what}");
         }
         let is_run = matches!(verb, Verb::Run(..));
         if !is_run {
             self.nothing_is_lost(&before.disk, &after.disk, &what);
+        }
+        if let Verb::Forget(path) = verb {
+            self.forgets(path, &numbered);
         }
         self.remember(&before, &after, &what);
         match verb {
@@ -405,6 +412,7 @@ impl World {
             | Verb::Look(_)
             | Verb::Gc
             | Verb::Close
+            | Verb::Forget(_)
             | Verb::Accept
             | Verb::AcceptTurn(_) => {
                 assert_eq!(before.disk, after.disk, "P1, {what}");
@@ -462,6 +470,18 @@ impl World {
         }
     }
 
+    /// The turns that were written anew hold the same, but for a path.
+    fn forgets(&mut self, path: &str, before: &BTreeMap<u32, String>) {
+        for (number, new) in self.turn_commits() {
+            let Some(held) = before.get(&number).and_then(|old| self.turns.get(old)) else {
+                continue;
+            };
+            let mut held = held.clone();
+            held.retain(|other, _| !is_within(other, path));
+            self.turns.entry(new).or_insert(held);
+        }
+    }
+
     /// P3, for the whole work tree.
     fn is_restored(&self, ran: &Ran, before: &Seen, after: &Seen) {
         let record = &ran.json()[0];
@@ -502,10 +522,7 @@ impl World {
         let record = &ran.json()[0];
         let target = record["commit"].as_str().unwrap();
         let kept = paths_with(record, "keep");
-        let is_within = |path: &str| {
-            let rest = path.strip_prefix(wanted);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let is_within = |path: &str| is_within(path, wanted);
         for path in before
             .disk
             .keys()
@@ -559,6 +576,12 @@ impl World {
     fn head(&self) -> String {
         self.repo.git(["rev-parse", "HEAD"])
     }
+}
+
+/// Is it this path, or below it?
+fn is_within(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The paths of a record's plan with which this is done.
