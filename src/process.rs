@@ -356,8 +356,10 @@ pub fn is_alive(number: i32) -> bool {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
     // One of another user may not be sent anything, but is there.
-    let pid = Pid::from_raw(number).filter(|_| number > 0);
-    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+    if number <= 0 {
+        return false;
+    }
+    Pid::from_raw(number).is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// Nobody tells here.

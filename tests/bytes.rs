@@ -693,6 +693,75 @@ fn p3_a_partial_restore_leaves_the_bytes_of_other_paths() {
 }
 
 #[test]
+fn p3_the_bytes_stay_what_they_are_when_the_rules_of_their_conversion_go() {
+    let cases: [(&str, &[u8]); 4] = [
+        ("f filter=up", b"MiXed\n"),
+        ("f text", b"a\r\nb\r\n"),
+        ("f ident", b"$Id: mine $\n"),
+        ("f working-tree-encoding=UTF-16LE", b"a\0\n\0"),
+    ];
+    for (rule, content) in cases {
+        for place in [
+            ".gitattributes",
+            ".git/info/attributes",
+            "new/.gitattributes",
+        ] {
+            let repo = repo_with("", &[("filter.up.clean", "tr a-z A-Z")]);
+            let file = if place.starts_with("new/") {
+                "new/f"
+            } else {
+                "f"
+            };
+            repo.write(place, format!("{rule}\n"));
+            repo.write(file, content);
+            snapshot(&repo);
+            repo.remove(place);
+            snapshot(&repo);
+            repo.write("other", "2\n");
+            snapshot(&repo);
+            repo.remove(file);
+            restore(&repo, 2);
+            is(&repo, file, content, &format!("{rule} in {place}, gone"));
+            repo.write(file, "other\n");
+            restore(&repo, 3);
+            is(
+                &repo,
+                file,
+                content,
+                &format!("{rule} in {place}, gone before"),
+            );
+            restore(&repo, 1);
+            is(&repo, file, content, &format!("{rule} in {place}"));
+            repo.edio(["undo"]).ok();
+            is(&repo, file, content, &format!("{rule} in {place}, undone"));
+            repo.fsck();
+        }
+    }
+}
+
+#[test]
+fn p1_a_filter_that_writes_objects_and_refs_of_its_own_keeps_them() {
+    let repo = Repo::with(&[("other", "o\n")]);
+    let clean = script(
+        &repo,
+        "clean",
+        "oid=$(git hash-object -w --stdin); git update-ref refs/kept/it \"$oid\"; git cat-file blob \"$oid\"",
+    );
+    set(&repo, &[("filter.keeps.clean", &clean)]);
+    repo.write(".gitattributes", "f filter=keeps\n");
+    repo.write("f", "kept by the filter\n");
+    drop(repo.edio(["restore", "0", "--dry-run"]));
+    repo.edio(["status"]).ok();
+    snapshot(&repo);
+    repo.edio(["status"]).ok();
+    assert_eq!(
+        repo.git(["cat-file", "blob", "refs/kept/it"]),
+        "kept by the filter"
+    );
+    repo.git(["fsck", "--strict"]);
+}
+
+#[test]
 fn p2_what_a_filter_fails_for_is_held_as_it_is_named_and_kept_out_of_commits() {
     let ways: [(&str, &str); 5] = [
         ("clean", "false"),

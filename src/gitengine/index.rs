@@ -567,7 +567,7 @@ fn last_line(stderr: &[u8]) -> String {
         .map_or_else(|| "git can't read it".to_owned(), |line| line.into_owned())
 }
 
-fn remove_if_there(file: &Path) -> io::Result<()> {
+pub(super) fn remove_if_there(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,

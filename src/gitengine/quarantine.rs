@@ -15,6 +15,7 @@ use crate::process::is_alive;
 
 use super::command::{Git, Survives};
 use super::error::{GitError, Result};
+use super::index::remove_if_there;
 use super::paths::git_bytes;
 
 /// Its presence says that what lies beside it was given to the repository.
@@ -61,12 +62,26 @@ impl Git {
                 thread::sleep(Duration::from_millis(10));
             }
         }
-        self.give_objects()
+        self.give_objects()?;
+        // Where nothing can take them away any more, the next command need not look for them.
+        match &self.quarantine {
+            Some(folder) if !self.is_gc_under_way() => {
+                remove_if_there(&folder.join(GIVEN)).map_err(|error| failed(folder, error))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// A gc notes its process in a file as long as it runs; one that was killed leaves that file behind.
+    /// A gc notes its process in a file as long as it runs; one that was killed leaves that file behind. After twelve hours
+    /// git itself does not believe it any more.
     pub fn is_gc_under_way(&self) -> bool {
-        let note = fs::read_to_string(self.common_dir.join("gc.pid")).unwrap_or_default();
+        let file = self.common_dir.join("gc.pid");
+        let Ok(note) = fs::read_to_string(&file) else {
+            return false;
+        };
+        if self.is_older_than(&file, Duration::from_secs(12 * 60 * 60)) {
+            return false;
+        }
         let number = note.split_whitespace().next();
         number
             .and_then(|number| number.parse().ok())
@@ -88,6 +103,19 @@ impl Git {
             Survives::Kill => Ok(()),
         });
         given.map_err(|error| failed(&objects, error))
+    }
+
+    /// By the clock of the file system.
+    fn is_older_than(&self, file: &Path, age: Duration) -> bool {
+        let Some(folder) = &self.quarantine else {
+            return false;
+        };
+        let modified = |file: &Path| fs::metadata(file).and_then(|meta| meta.modified());
+        let now = folder.join("now");
+        let now = fs::write(&now, "").and_then(|()| modified(&now));
+        let since = now.ok().zip(modified(file).ok());
+        let since = since.and_then(|(now, then)| now.duration_since(then).ok());
+        since.is_some_and(|since| since > age)
     }
 
     /// What tells git where new objects go, and where the others are.
@@ -126,17 +154,18 @@ fn quoted(path: &[u8]) -> Vec<u8> {
 /// A git whose edio was killed may still be at work here.
 fn clear(folder: &Path) -> io::Result<()> {
     for file in files_in(folder)? {
-        match fs::remove_file(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => other?,
-        }
+        remove_if_there(&file)?;
     }
     Ok(())
 }
 
 fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries?,
+    };
+    for entry in entries {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
             true => found.extend(files_in(&entry.path())?),

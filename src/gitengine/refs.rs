@@ -88,7 +88,9 @@ impl Git {
             .env("GIT_COMMITTER_EMAIL", "edio@localhost")
             .env("GIT_COMMITTER_DATE", "@0 +0000");
         ask.run()?;
-        self.give_again()
+        // The refs are moved. What can't be given now is given by the next command.
+        let _ = self.give_again();
+        Ok(())
     }
 
     /// Packs the refs below this folder, and no others. From git 2.42 on.

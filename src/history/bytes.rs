@@ -206,13 +206,25 @@ pub fn may_convert(workspace: &Workspace, has_attribute_files: bool) -> bool {
 /// git failed, or a file that git could read can't be read any more.
 pub fn note(workspace: &Locked, before: &RawIds, tree: &Oid, scope: &Scope<'_>) -> Result<RawIds> {
     let candidates = candidates(workspace, tree, scope)?;
-    note_these(workspace, before.outside(scope), candidates)
+    let after = before.outside(scope);
+    note_these(workspace, after, candidates, Unconverted::AreBlobs)
+}
+
+/// What is done with files that no rule of now converts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unconverted {
+    /// Their bytes are their blob's, but where something else is noted: then they are read.
+    AreBlobs,
+    /// They are read: the rules were others when git made their blobs, and it makes none anew for a file that has not
+    /// changed.
+    AreRead,
 }
 
 fn note_these(
     workspace: &Locked,
     mut after: RawIds,
     candidates: Vec<(RepoPath, Entry)>,
+    unconverted: Unconverted,
 ) -> Result<RawIds> {
     let paths: Vec<RepoPath> = candidates.iter().map(|(path, _)| path.clone()).collect();
     let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
@@ -220,7 +232,10 @@ fn note_these(
     for ((path, entry), conversion) in candidates.into_iter().zip(conversions) {
         // A pointer of Git LFS is short. Where the content stands, LFS keeps it, and it is not read.
         let is_pointer = || is_shorter(&path.below(&workspace.git.work_tree), 1024);
-        if conversion == Conversion::None || conversion == Conversion::Lfs && !is_pointer() {
+        let is_blob = conversion == Conversion::None
+            && unconverted == Unconverted::AreBlobs
+            && !after.noted.contains_key(&path);
+        if is_blob || conversion == Conversion::Lfs && !is_pointer() {
             after.noted.remove(&path);
             continue;
         }
@@ -229,7 +244,8 @@ fn note_these(
             .or_cannot(|| format!("can't read {path}"))?;
         let Some(raw) = raw else { continue };
         let is_content = raw != entry.oid && conversion == Conversion::Lfs;
-        if is_content || raw == entry.oid && conversion == Conversion::In {
+        let needs_none = matches!(conversion, Conversion::In | Conversion::None);
+        if is_content || raw == entry.oid && needs_none {
             after.noted.remove(&path);
             continue;
         }
@@ -308,17 +324,20 @@ pub struct OnDisk {
 ///
 /// git failed, or a file that git could read can't be read any more.
 pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
-    if !may_convert(workspace, scan.attribute_files) {
-        return Ok(OnDisk::default());
-    }
     let state = &workspace.state;
     let known = state.session.as_ref().zip(workspace.pointed.as_ref());
-    let Some((standing, pointed)) = known.filter(|(s, p)| s.current == p.commit) else {
+    let known = known.filter(|(s, p)| s.current == p.commit);
+    // Where rules are gone, what was noted under them goes on to be true of files that git takes for unchanged.
+    let is_noted = known.is_some_and(|(standing, _)| standing.side.is_some());
+    if !may_convert(workspace, scan.attribute_files) && !is_noted {
+        return Ok(OnDisk::default());
+    }
+    let Some((standing, pointed)) = known else {
         let all = candidates(workspace, &scan.tree, &Scope::All)?;
         let recent = scan
             .looking(workspace)
             .recent(all.iter().map(|(path, _)| path));
-        let raw_ids = note_these(workspace, RawIds::default(), all)?;
+        let raw_ids = note_these(workspace, RawIds::default(), all, Unconverted::AreBlobs)?;
         return Ok(OnDisk {
             is_news: !raw_ids.is_empty(),
             raw_ids,
@@ -347,7 +366,11 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     let recent = scan
         .looking(workspace)
         .recent(these.iter().map(|(path, _)| path));
-    let raw_ids = note_these(workspace, before.outside(&scope), these)?;
+    let unconverted = match same_rules {
+        true => Unconverted::AreBlobs,
+        false => Unconverted::AreRead,
+    };
+    let raw_ids = note_these(workspace, before.outside(&scope), these, unconverted)?;
     // Of what git checked out nobody knows which bytes it were: that they are noted now is no change.
     let hidden = match before.unnoted {
         Unnoted::AsCheckedOut => Vec::new(),

@@ -159,7 +159,15 @@ impl Workspace {
             Some(lock) => (lock, true),
             None => (Lock::in_folder(&folder)?, false),
         };
-        workspace.git = workspace.git.in_quarantine(&folder.join(QUARANTINE))?;
+        // A filter may call git, and move refs of its own: what it writes must not be kept back.
+        if workspace
+            .settings
+            .filters()
+            .iter()
+            .all(|name| *name == "lfs")
+        {
+            workspace.git = workspace.git.in_quarantine(&folder.join(QUARANTINE))?;
+        }
         let is_lost = workspace.state.session.is_some() && workspace.pointed.is_none();
         if !is_early || is_lost {
             workspace.read_again(&folder)?;

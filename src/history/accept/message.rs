@@ -91,6 +91,8 @@ impl Hooks {
         if self.asks("pre-commit") {
             self.run(workspace, "pre-commit", &[])?;
             tree = self.index.write_tree()?;
+            // Nobody is kept from working here meanwhile, and from emptying the quarantine.
+            workspace.git.give_objects()?;
         }
         let (text, source, editor) = match message {
             Message::Given(text) if !message_hooks => return Ok((tree, text)),

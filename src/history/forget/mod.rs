@@ -232,7 +232,7 @@ impl Cut {
             nodes.map(|node| node.commit.tree.clone()).collect()
         };
         let work_trees = trees(Content::WorkTree);
-        let mut pruned = workspace.git.trees_without(&work_trees, paths)?;
+        let mut pruned = workspace.git.synced().trees_without(&work_trees, paths)?;
         for old in trees(Content::Side) {
             let new = side::tree_without(workspace, &old, paths, &mut pruned)?;
             if new != old {
@@ -291,6 +291,8 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
     gc::sweep_scratch(workspace);
     workspace.state.cache = None;
     workspace.state.forgetting.clone_from(&moves);
+    // A kill from here on is finished by the next command, for which the new commits must be there.
+    workspace.git.give_objects()?;
     workspace.begin()?;
     if let Err(error) = move_refs(workspace) {
         if !standing(workspace, &moves)?.contains(&At::After) {

@@ -62,15 +62,21 @@ impl Looking<'_> {
     fn look(self, path: &RepoPath) -> Option<Recent> {
         let stamp = self.stamp(path).filter(|stamp| self.is_recent(stamp))?;
         let content = match self.may_be_shared(&stamp) {
-            true => disk_blob_id(self.top, path, self.format).ok().flatten(),
+            true => self.content(path),
             false => None,
         };
-        let path = path.clone();
+        // What can't be read has a stamp that is nobody's: the next scan finds it changed.
+        let is_unread = self.may_be_shared(&stamp) && content.is_none();
+        let size = if is_unread { u64::MAX } else { stamp.size };
         Some(Recent {
-            path,
-            stamp,
+            path: path.clone(),
+            stamp: Stamp { size, ..stamp },
             content,
         })
+    }
+
+    fn content(self, path: &RepoPath) -> Option<Oid> {
+        disk_blob_id(self.top, path, self.format).ok().flatten()
     }
 
     fn stamp(self, path: &RepoPath) -> Option<Stamp> {
@@ -94,13 +100,8 @@ impl Looking<'_> {
     }
 
     fn is_as_it_was(self, recent: &Recent) -> bool {
-        let content = || {
-            disk_blob_id(self.top, &recent.path, self.format)
-                .ok()
-                .flatten()
-        };
         self.stamp(&recent.path) == Some(recent.stamp)
-            && (recent.content.is_none() || recent.content == content())
+            && (recent.content.is_none() || recent.content == self.content(&recent.path))
     }
 
     /// Those of them that the next scan must know of, too: this one began in the same second.
