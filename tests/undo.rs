@@ -1034,6 +1034,27 @@ impl Model {
     }
 }
 
+#[test]
+fn what_a_restore_saved_that_had_nothing_to_do_is_taken_back_as_itself() {
+    let repo = Repo::with(&[("a", "0"), ("d/x", "0")]);
+    repo.edio(["snapshot"]).ok();
+    repo.remove("a");
+    repo.edio(["restore", "0"]).ok();
+    repo.remove("d/x");
+    repo.edio(["restore", "0", "-f", "a"]).ok();
+    let undone = |what: &str| {
+        let ran = repo.edio(["undo"]);
+        assert!(
+            ran.ok().stderr.contains(&format!("undone: {what}")),
+            "{ran}"
+        );
+    };
+    undone("turn 3 (Before restore 0 -f a)");
+    assert!(repo.has("d/x"));
+    undone("restore 0");
+    assert!(!repo.has("a") && repo.has("d/x"));
+}
+
 /// Few cases, unless `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
     let asked = ProptestConfig::default();

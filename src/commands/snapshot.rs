@@ -25,7 +25,7 @@ pub struct Args {
     /// Take none where nothing has changed since the current turn.
     #[arg(long)]
     if_changed: bool,
-    /// Hold all that is new, however much that is, and in a home folder too.
+    /// Hold all that is new, however much that is, but for files over edio.maxFileSize, and in a home folder too.
     #[arg(long)]
     force: bool,
 }

@@ -268,9 +268,13 @@ impl Past {
 }
 
 /// Is this the safety turn that an undo or redo took of what was unsaved? It is a part of that.
+///
+/// Not each safety turn that an undo stands at is its own: a restore that then had nothing to do leaves one, too.
 fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
+    let own = format!("Before {}", operation.text);
     matches!(operation.deed, Deed::Undo | Deed::Redo)
         && turn.note.kind == Kind::Safety
+        && turn.note.message.starts_with(&own)
         && turn.commit == operation.from
         && turn.number().turn == operation.last
 }
