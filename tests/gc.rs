@@ -476,7 +476,7 @@ fn after_a_gc_turns_are_whole_also_where_objects_are_gone() {
 fn accept_starts_one_behind_it_where_something_is_old() {
     let repo = with_an_archived();
     let old = repo.sessions("archive").remove(0);
-    // A git that tells how its parent was started.
+    // A git that tells how its parent was started, where that leads a process group of its own.
     let paths = crate::common::path();
     let mut folders = paths.split(':').map(|folder| format!("{folder}/git"));
     let real = folders.find(|git| fs::metadata(git).is_ok()).unwrap();
@@ -485,7 +485,7 @@ fn accept_starts_one_behind_it_where_something_is_old() {
     repo.write(
         bin.join("git"),
         format!(
-            "#!/bin/sh\ncase \"$*\" in *pack-refs*)\n\
+            "#!/bin/sh\ngroup=$(cut -d' ' -f5 /proc/$PPID/stat)\ncase \"$group $*\" in \"$PPID \"*update-ref*)\n\
              {{ echo $PPID; cut -d' ' -f5 /proc/$PPID/stat; for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done; }} > {told}.part\n\
              {real} \"$@\" || exit; mv {told}.part {told}; exit 0 ;;\nesac\nexec {real} \"$@\"\n",
             told = told.display()
