@@ -402,7 +402,8 @@ fn does(repo: &Repo, deed: &Deed) {
         Deed::Link(name) => {
             make_way(repo, name);
             fs::create_dir_all(repo.path(name).parent().unwrap()).unwrap();
-            repo.link(name, "d");
+            // Not to itself: git takes what lies beyond such a link for there.
+            repo.link(name, if *name == "d" { "nowhere" } else { "d" });
         }
         Deed::Delete(name) => {
             if repo.has(name) && !is_behind_a_file(repo, name) {
