@@ -142,10 +142,10 @@ impl Git {
             .env("GIT_WORK_TREE", &self.work_tree)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
-            // A turn is what was on disk, whatever the user has put in the place of its objects since.
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
             // An older git does not know that one. No protocol is allowed, so it can't fetch either.
             .env("GIT_ALLOW_PROTOCOL", "")
+            // A turn is what was on disk, whatever the user has put in the place of its objects since.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_OPTIONAL_LOCKS", "0");
         let command = self
             .quarantine_variables()

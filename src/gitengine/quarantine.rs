@@ -18,7 +18,7 @@ use super::error::{GitError, Result};
 use super::index::remove_if_there;
 use super::paths::git_bytes;
 
-/// Its presence says that what lies beside it was given to the repository.
+/// Its presence says that of what lies beside it, something was given to the repository.
 const GIVEN: &str = "given";
 
 /// The order within a pack: git takes it for whole when its index is there.

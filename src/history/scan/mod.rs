@@ -49,7 +49,7 @@ pub struct Scan {
     pub included: BTreeSet<RepoPath>,
     /// Files that a killed restore left in the work tree. The tree does not hold them.
     pub leftovers: Vec<RepoPath>,
-    /// When it began, as the file system tells the time.
+    /// When it began, as the file system under the git directory tells the time.
     started: SystemTime,
     has_unreadable: bool,
     index: PrivateIndex,

@@ -42,7 +42,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// A work tree, and when the scan of it began, as its file system tells the time.
+/// A work tree, and when the scan of it began, as the file system under its git directory tells the time.
 #[derive(Clone, Copy)]
 pub struct Looking<'a> {
     /// The top.
