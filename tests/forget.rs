@@ -702,24 +702,94 @@ fn where_else_the_user_may_have_it() {
 }
 
 #[test]
-fn a_commit_that_only_a_session_still_holds_is_named() {
+fn a_commit_that_only_a_session_still_holds_is_written_anew() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("env", SECRET);
     repo.commit("slipped in");
     repo.write("a", "1\n");
     repo.edio(["snapshot"]).ok();
     repo.git(["rm", "-q", "env"]);
-    repo.git([
+    let amend = [
         "commit",
         "-q",
         "--amend",
         "-m",
         "taken out",
         "--allow-empty",
-    ]);
-    repo.git(["reflog", "expire", "--expire=now", "--all"]);
-    let ran = repo.edio(["forget", "-f", "env", "--yes", "--json"]);
-    assert!(ran.ok().json()[0]["own_commit"].is_string(), "{ran}");
+    ];
+    repo.git(amend);
+    let state = users(&repo);
+    let ran = repo.edio(["forget", "-f", "env", "--yes"]);
+    assert!(
+        ran.ok().stderr.contains("it is also in your reflog"),
+        "{ran}"
+    );
+    assert_eq!(users(&repo), state);
+    let secret = id_of(&repo, SECRET);
+    collect(&repo);
+    assert!(is_gone(&repo, &secret));
+    let base = format!("{}~2", repo.turn_ref(1));
+    assert_eq!(
+        repo.git(["show", "-s", "--format=%s %an", &base]),
+        "slipped in A Person"
+    );
+    assert_eq!(
+        repo.git(["rev-parse", &format!("{base}^")]),
+        repo.git(["rev-parse", "main~1"])
+    );
+    repo.edio(["restore", "1"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    repo.fsck();
+}
+
+#[test]
+fn an_accept_that_was_undone_comes_back_without_it() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("a", "1\n");
+    repo.write("env", SECRET);
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    repo.edio(["undo"]).ok();
+    let secret = id_of(&repo, SECRET);
+    let state = users(&repo);
+    repo.edio(["forget", "-f", "env", "--yes"]).ok();
+    assert_eq!(users(&repo), state);
+    collect(&repo);
+    assert!(is_gone(&repo, &secret));
+    repo.edio(["redo"]).ok();
+    assert_eq!(
+        repo.git(["show", "--format=%s", "--name-only"]),
+        "feat\n\na"
+    );
+    assert_eq!(repo.git(["status", "--porcelain"]), "?? env");
+    assert_eq!(repo.read("env"), SECRET);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["rev-list", "--count", "HEAD"]), "1");
+    repo.fsck();
+}
+
+#[test]
+fn an_accept_that_was_amended_is_archived_without_it() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("a", "1\n");
+    repo.write("env", SECRET);
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    repo.git(["rm", "-q", "env"]);
+    repo.git(["commit", "-q", "--amend", "-m", "taken out"]);
+    let secret = id_of(&repo, SECRET);
+    let state = users(&repo);
+    let words = ["forget", "-f", "env", "--all-sessions", "--yes"];
+    let ran = repo.edio(words);
+    assert!(ran.ok().stderr.contains("your reflog"), "{ran}");
+    assert_eq!(users(&repo), state);
+    collect(&repo);
+    assert!(is_gone(&repo, &secret));
+    let state = users(&repo);
+    // The branch is not where accept left it.
+    repo.edio(["undo"]).fails(3);
+    assert_eq!(users(&repo), state);
+    repo.fsck();
 }
 
 #[test]
@@ -887,6 +957,27 @@ fn p6_the_session_of_another_work_tree_is_its_own() {
     repo.edio(["forget", "-f", "more", "--all-sessions", "--yes"])
         .ok();
     assert!(!repo.is_kept("MORE=hush\n"));
+}
+
+#[test]
+fn what_is_on_disk_in_another_work_tree_is_in_no_later_turn_there() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.git(["worktree", "add", "-q", "-b", "side", "../linked"]);
+    let linked = repo.outside().join("linked");
+    let trees = [
+        (repo.top.clone(), linked.clone()),
+        (linked, repo.top.clone()),
+    ];
+    for (name, (here, there)) in ["one", "two"].into_iter().zip(trees) {
+        fs::write(there.join(name), SECRET).unwrap();
+        repo.edio_in(&there, ["snapshot"]).ok();
+        repo.edio_in(&there, ["sessions", "--close"]).ok();
+        let words = ["forget", "-f", name, "--all-sessions", "--yes"];
+        repo.edio_in(&here, words).ok();
+        repo.edio_in(&there, ["snapshot"]).ok();
+        assert!(!repo.is_kept(SECRET), "{name}");
+        assert_eq!(fs::read_to_string(there.join(name)).unwrap(), SECRET);
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ enum Fault {
     Group,
     /// The whole group is interrupted, as by Ctrl-C.
     Interrupted,
-    /// edio alone is told to end, while that git goes on.
+    /// edio alone is told to end, while that git goes on, and takes its time.
     Terminated,
     /// edio is killed when that git, which prints file contents, has printed so many bytes, and edio waits for more.
     Printed(usize),
@@ -127,7 +127,7 @@ impl Scene {
                  before) ;;\n\
                  group) kill -9 -$PPID ;;\n\
                  interrupted) kill -INT -$PPID; exit 130 ;;\n\
-                 terminated) kill -TERM $PPID; {real} \"$@\"; exit ;;\n\
+                 terminated) kill -TERM $PPID; sleep 0.05; {real} \"$@\"; exit ;;\n\
                  fails) echo 'fatal: it was told to fail' >&2; exit 128 ;;\n\
                  garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
                  cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
@@ -519,4 +519,38 @@ fn p5_a_killed_run_leaves_a_session_that_goes_on() {
     repo.edio(["restore", "0"]).ok();
     assert_eq!(repo.read("a"), "base\n");
     repo.fsck();
+}
+
+#[test]
+fn a_git_of_a_killed_edio_that_does_not_end_is_named() {
+    let repo = three_turns();
+    repo.write("a", "4\n");
+    let file = fs::File::create(repo.path(".git/edio/children")).unwrap();
+    file.lock().unwrap();
+    let refs = repo.edio_refs();
+    let ran = repo.edio(["snapshot"]);
+    let said = "a git that a killed edio had started is still at work here";
+    assert!(ran.fails(1).stderr.contains(said), "{ran}");
+    assert_eq!(repo.edio_refs(), refs);
+    drop(file);
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.turns(), 4);
+}
+
+#[test]
+fn what_a_filter_leaves_running_keeps_nobody_waiting() {
+    let repo = Repo::with(&[(".gitattributes", "*.x filter=x\n"), ("a.x", "base\n")]);
+    let fifo = repo.outside().join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    // It ends when the test opens the other end.
+    let filter = format!("(cat {}) </dev/null >/dev/null 2>&1 & cat", fifo.display());
+    repo.git(["config", "filter.x.clean", &filter]);
+    repo.write("a.x", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("a", "2\n");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.turns(), 2);
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).open(&fifo).unwrap();
 }

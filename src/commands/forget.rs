@@ -76,8 +76,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     }
     let (mut workspace, plan) = look(context, args)?;
     let forgotten = carry_out(&mut workspace, &plan)?;
-    let_go_elsewhere(workspace)?;
+    let elsewhere = let_go_elsewhere(workspace);
     report(context, &plan, &forgotten)?;
+    // It is done here, and can be given once more for the rest.
+    elsewhere?;
     Ok(0)
 }
 
@@ -148,13 +150,24 @@ fn named(plan: &Plan) -> String {
 /// What holds it beside the sessions, and is not edio's to change.
 fn elsewhere(plan: &Plan) -> Option<String> {
     let commit = plan.own.commit.as_ref();
-    let commit = commit.map(|oid| format!("your own history (commit {})", oid.short()));
-    let index = plan.own.is_staged.then(|| "your index".to_owned());
-    let places: Vec<String> = commit.into_iter().chain(index).collect();
+    let commit = commit.map(|oid| match plan.own.is_past {
+        true => (
+            format!("your reflog (commit {})", oid.short()),
+            "git reflog expire",
+        ),
+        false => (
+            format!("your own history (commit {})", oid.short()),
+            "git filter-repo",
+        ),
+    });
+    let index = ("your index".to_owned(), "git rm --cached");
+    let index = plan.own.is_staged.then_some(index);
+    let (places, ways): (Vec<String>, Vec<&str>) = commit.into_iter().chain(index).unzip();
     (!places.is_empty()).then(|| {
         format!(
-            "it is also in {}, which edio does not touch: see git filter-repo, git rm --cached",
-            places.join(" and ")
+            "it is also in {}, which edio does not touch: see {}",
+            places.join(" and "),
+            ways.join(", ")
         )
     })
 }

@@ -35,7 +35,7 @@ pub use merge::Merged;
 pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, ObjectFormat, Objects, Oid, Signature, Signed};
 pub use paths::{RepoPath, git_bytes, os_path};
-pub use prune::Pruned;
+pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, RefChange, RefCommit};
 pub use repository::{Found, OLDEST, Pointed, check_version, find};
 pub use status::{Changed, Head, Processes, Status, question as status_question};

@@ -1,6 +1,6 @@
 //! Objects: their names, blobs read and written, commits made and read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::io::{self, Read};
 
@@ -440,10 +440,24 @@ impl Git {
         self.reachable(self.ask("rev-list").arg("--first-parent").arg(tip))
     }
 
+    /// The commits that these lead to, and no ref but those below that folder.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn held_alone_below(&self, tips: &BTreeSet<&Oid>, folder: &str) -> Result<Vec<Commit>> {
+        let lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
+        let ask = self.ask("rev-list").args(["--stdin", "--not"]);
+        let ask = ask.arg(format!("--exclude={folder}*")).arg("--all");
+        self.listed(ask.input(lines))
+    }
+
     fn reachable(&self, ask: super::command::Ask) -> Result<Vec<Commit>> {
-        let output = ask
-            .args(["--not", "--branches", "--tags", "--remotes"])
-            .run()?;
+        self.listed(ask.args(["--not", "--branches", "--tags", "--remotes"]))
+    }
+
+    fn listed(&self, ask: super::command::Ask) -> Result<Vec<Commit>> {
+        let output = ask.run()?;
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
     }

@@ -45,6 +45,15 @@ pub struct Pruned {
     pub found: BTreeSet<RepoPath>,
 }
 
+/// Whether what only a reflog leads to is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reflogs {
+    /// It is.
+    Too,
+    /// It is not.
+    Not,
+}
+
 /// An entry of a tree, of whatever kind.
 #[derive(Clone)]
 struct Item {
@@ -176,8 +185,8 @@ impl Git {
         })
     }
 
-    /// A commit that has changed one of these paths, and is reached from these, or from any ref or reflog but the refs
-    /// below that folder.
+    /// A commit that has changed one of these paths, and is reached from these, or from any ref but those below that
+    /// folder.
     ///
     /// # Errors
     ///
@@ -187,12 +196,17 @@ impl Git {
         paths: &[RepoPath],
         tips: &BTreeSet<&Oid>,
         without: &str,
+        reflogs: Reflogs,
     ) -> Result<Option<Oid>> {
         let ask = self
             .ask("rev-list")
             .args(["--max-count=1", "--full-history"])
             .arg(format!("--exclude={without}*"))
-            .args(["--all", "--reflog", "--ignore-missing"]);
+            .args(["--all", "--ignore-missing"]);
+        let ask = match reflogs {
+            Reflogs::Too => ask.arg("--reflog"),
+            Reflogs::Not => ask,
+        };
         let ask = ask.args(tips).arg("--");
         let output = ask
             .args(paths.iter().map(|p| os_path(p.as_bytes())))

@@ -1,38 +1,95 @@
 //! The lock of a workspace: one process at a time takes turns and restores in it.
 //!
-//! It dies with its process, however that ends.
+//! There are two files. The lock proper dies with edio, however edio ends. The other one is inherited by each git that
+//! edio starts: where edio is killed, its git goes on, and may still write an index or move a ref. Whoever comes next
+//! would meet a half of it, so it waits for that git to end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use crate::error::{Result, While};
+use crate::error::{Error, Result, While};
+
+/// How long the git of a killed edio is waited for, and how often it is looked at.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The lock, held until it is dropped.
-pub struct Lock(File);
+pub struct Lock {
+    own: File,
+    children: File,
+}
 
 impl Lock {
-    /// Waits for the lock and takes it. Its file is made where there is none.
+    /// Waits for the lock in a scratch folder and takes it. Its files are made where there are none.
     ///
     /// # Errors
     ///
-    /// The file can't be opened, or the file system knows no locks.
-    #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
-    pub fn take(file: &Path) -> Result<Self> {
-        let open = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(file)
-            .or_cannot(|| format!("can't open {}", file.display()))?;
-        open.lock()
-            .or_cannot(|| format!("can't lock {}", file.display()))?;
-        Ok(Self(open))
+    /// A file can't be opened, the file system knows no locks, or what a killed edio had started doesn't end.
+    pub fn take(folder: &Path) -> Result<Self> {
+        let own = taken(&folder.join("lock"), wait_for_edio)?;
+        let children = taken(&folder.join("children"), wait_for_orphans)?;
+        let lock = Self { own, children };
+        let cannot = || format!("can't hand on the lock of {}", folder.display());
+        lock.let_children_inherit().or_cannot(cannot)?;
+        Ok(lock)
+    }
+
+    #[cfg(unix)]
+    fn let_children_inherit(&self) -> io::Result<()> {
+        use rustix::io::{FdFlags, fcntl_setfd};
+        Ok(fcntl_setfd(&self.children, FdFlags::empty())?)
+    }
+
+    /// What is inherited here is chosen at each start.
+    #[cfg(not(unix))]
+    fn let_children_inherit(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn taken(file: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.create(true).truncate(false).write(true);
+    let open = options
+        .open(file)
+        .or_cannot(|| format!("can't open {}", file.display()))?;
+    match lock(&open) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::cannot(format!(
+            "a git that a killed edio had started is still at work here: it holds {}",
+            file.display()
+        ))
+        .hint("wait for its end, or end it, and try again")),
+        other => other
+            .or_cannot(|| format!("can't lock {}", file.display()))
+            .map(|()| open),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
+fn wait_for_edio(file: &File) -> io::Result<()> {
+    file.lock()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
+fn wait_for_orphans(file: &File) -> io::Result<()> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if waited < PATIENCE => thread::sleep(LOOK),
+            Err(error) => return Err(error.into()),
+        }
+        waited += LOOK;
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file would do it too, but for a child that inherited it.
-        let _ = self.0.unlock();
+        // Closing the files would not do: a filter of git's may have left a process that has inherited them.
+        let _ = self.children.unlock();
+        let _ = self.own.unlock();
     }
 }

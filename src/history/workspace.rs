@@ -112,7 +112,7 @@ impl Locked {
         self.git.give_objects()?;
         self.lock = None;
         let outcome = work(&self.workspace);
-        self.lock = Some(Lock::in_folder(&folder)?);
+        self.lock = Some(Lock::take(&folder)?);
         self.workspace.read_again(&folder)?;
         outcome
     }
@@ -151,13 +151,13 @@ impl Workspace {
     pub fn open_locked(place: &Place) -> Result<Locked> {
         // What is found must be found under the lock. The folder of the lock is almost always where it is guessed.
         let guess = guess_scratch(place);
-        let early = guess.as_deref().map(Lock::in_folder).transpose()?;
+        let early = guess.as_deref().map(Lock::take).transpose()?;
         let mut workspace = Self::find(place, guess.as_deref())?;
         let folder = workspace.make_scratch()?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
         let (lock, is_early) = match early.filter(|_| is_guessed) {
             Some(lock) => (lock, true),
-            None => (Lock::in_folder(&folder)?, false),
+            None => (Lock::take(&folder)?, false),
         };
         // A filter may call git, and move refs of its own: what it writes must not be kept back.
         if workspace
@@ -307,12 +307,6 @@ impl Workspace {
         let path = RepoPath::new(path.join(&b"/"[..]));
         let in_git = || Error::usage(format!("{shown} lies in a git directory"));
         path.map(Some).ok_or_else(in_git)
-    }
-}
-
-impl Lock {
-    fn in_folder(folder: &Path) -> Result<Self> {
-        Lock::take(&folder.join("lock"))
     }
 }
 

@@ -1,11 +1,14 @@
-//! edio's commits, and what each of them stands on.
+//! The commits that only edio's refs lead to, and what each of them stands on.
+//!
+//! Most are edio's own. But a commit of the user's that was amended away, or an accept that was undone, can be there for
+//! edio's sake alone, too: its content is forgotten as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::gitengine::{Commit, Oid};
 
-use super::super::refnames::SessionId;
+use super::super::refnames::{self, SessionId};
 use super::super::trailers::{self, Trailers};
 use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
@@ -13,13 +16,13 @@ use super::super::workspace::Workspace;
 /// What a commit's tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A work tree: a snapshot's, or that of an operation.
+    /// A work tree: a snapshot's, that of an operation, or a commit's of the user's.
     WorkTree,
     /// What a work tree can't hold.
     Side,
 }
 
-/// A commit of edio's.
+/// A commit that can be written anew.
 pub struct Node {
     /// The commit.
     pub commit: Commit,
@@ -27,30 +30,41 @@ pub struct Node {
     pub content: Content,
     /// The session that it is of.
     pub session: Option<SessionId>,
-    /// The commits of edio's that it stands on: its parents, and those that its trailers name.
+    /// The commits of these that it stands on: its parents, and those that its trailers name.
     pub below: BTreeSet<Oid>,
-    /// The commits of the user's among its parents.
+    /// The commits among its parents that the user's own refs hold.
     pub users: BTreeSet<Oid>,
 }
 
-/// The commits of edio's that are reached from some refs.
+/// The commits that are reached from some refs of edio's, down to those that the user's own refs hold.
 #[derive(Default)]
 pub struct Graph {
     nodes: BTreeMap<Oid, Node>,
+    /// Those that no ref of the user's holds.
+    alone: BTreeSet<Oid>,
     /// What a commit stands on comes before it.
     order: Vec<Oid>,
 }
 
 /// Does this trailer name a commit of the user's? It is theirs also where it was made from a turn.
-pub fn names_users_commit(name: &str) -> bool {
+fn names_users_commit(name: &str) -> bool {
     matches!(name, "Head" | "Head-Before" | "Head-After")
 }
 
 impl Node {
-    /// Reads a commit; `None` where it is not edio's.
-    fn read(commit: Commit) -> Option<Self> {
-        let (_, trailers) = trailers::parse(&commit.message)?;
-        let users = users_parents(&commit, &trailers);
+    /// Reads a commit; `None` where it is not edio's to write anew.
+    fn read(commit: Commit, alone: &BTreeSet<Oid>) -> Option<Self> {
+        let Some((_, trailers)) = trailers::parse(&commit.message) else {
+            return alone.contains(&commit.oid).then(|| Self {
+                content: Content::WorkTree,
+                session: None,
+                below: commit.parents.iter().cloned().collect(),
+                users: BTreeSet::new(),
+                commit,
+            });
+        };
+        let mut users = users_parents(&commit, &trailers);
+        users.retain(|oid| !alone.contains(oid));
         let parents = commit.parents.iter().filter(|oid| !users.contains(oid));
         Some(Self {
             content: match (trailers.get("Turn"), trailers.get("Op")) {
@@ -64,13 +78,14 @@ impl Node {
         })
     }
 
-    fn named(&self) -> Vec<Oid> {
+    fn named(&self, alone: &BTreeSet<Oid>) -> Vec<Oid> {
         let trailers = trailers::parse(&self.commit.message).map(|(_, trailers)| trailers);
         let trailers = trailers.unwrap_or_default();
-        let values = trailers
-            .iter()
-            .filter(|(name, _)| !names_users_commit(name));
-        values.filter_map(|(_, value)| Oid::new(value)).collect()
+        let named = trailers.iter().filter_map(|(name, value)| {
+            let oid = Oid::new(value)?;
+            (!names_users_commit(name) || alone.contains(&oid)).then_some(oid)
+        });
+        named.collect()
     }
 }
 
@@ -85,7 +100,7 @@ fn users_parents(commit: &Commit, trailers: &Trailers) -> BTreeSet<Oid> {
 }
 
 impl Graph {
-    /// Reads the commits of edio's that these lead to. It ends at those of the user's.
+    /// Reads the commits that these lead to. It ends at those that the user's own refs hold.
     ///
     /// # Errors
     ///
@@ -95,14 +110,15 @@ impl Graph {
         if tips.is_empty() {
             return Ok(Self::default());
         }
-        let listed = workspace
-            .git
-            .history(&tips.iter().copied().collect::<Vec<_>>())?;
+        let listed = workspace.git.held_alone_below(&tips, refnames::ALL)?;
         let mut listed: BTreeMap<Oid, Commit> = listed
             .into_iter()
             .map(|commit| (commit.oid.clone(), commit))
             .collect();
-        let mut graph = Self::default();
+        let mut graph = Self {
+            alone: listed.keys().cloned().collect(),
+            ..Self::default()
+        };
         let mut foreign = BTreeSet::new();
         let mut next: Vec<Oid> = tips.into_iter().cloned().collect();
         while let Some(oid) = next.pop() {
@@ -114,7 +130,7 @@ impl Graph {
                 Some(commit) => Some(commit),
                 None => workspace.git.commits(std::slice::from_ref(&oid))?.pop(),
             };
-            match commit.and_then(Node::read) {
+            match commit.and_then(|commit| Node::read(commit, &graph.alone)) {
                 Some(node) => {
                     next.extend(node.below.iter().cloned());
                     graph.nodes.insert(oid, node);
@@ -137,7 +153,7 @@ impl Graph {
                 .partition(|oid| known.contains(oid));
             node.below = below;
             node.users.extend::<BTreeSet<Oid>>(users);
-            let named = node.named();
+            let named = node.named(&self.alone);
             node.below
                 .extend(named.into_iter().filter(|oid| known.contains(oid)));
         }
@@ -152,6 +168,11 @@ impl Graph {
                 stack.extend(below.map(|oid| (oid, false)));
             }
         }
+    }
+
+    /// Can what this trailer names be written anew with it? What the user's own refs hold stays theirs.
+    pub fn may_follow(&self, trailer: &str, named: &Oid) -> bool {
+        !names_users_commit(trailer) || self.alone.contains(named)
     }
 
     /// All of them; what one stands on comes before it.

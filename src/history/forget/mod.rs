@@ -4,16 +4,19 @@
 //! first. Numbers, dates and messages stay. The same commit always becomes the same one: what was written anew already
 //! stays as it is, so a `forget` that was killed is finished by the next.
 //!
-//! Nothing of the user's is touched: not the file on disk, not a commit, not the commit that turn 0 grew from.
+//! Nothing of the user's is touched: not the file on disk, not a commit that one of their refs holds. Where only edio's
+//! refs still lead to one of theirs (an accept that was undone, a base that was amended), they lead to another then.
 
 mod graph;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Git, Oid, PrivateIndex, Pruned, RefChange, RepoPath, Stat};
+use crate::gitengine::{
+    Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat, os_path,
+};
 
 use self::graph::{Content, Graph, Node};
 use super::bytes;
@@ -77,6 +80,8 @@ pub struct Plan {
 pub struct Own {
     /// A commit that changed one of them.
     pub commit: Option<Oid>,
+    /// Is it only in a reflog?
+    pub is_past: bool,
     /// Is one in the index?
     pub is_staged: bool,
 }
@@ -115,7 +120,7 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
     let (wanted, rest) = divide(workspace, sessions, &graph, &cut, extent)?;
     let below = graph.below(wanted.iter().flat_map(tips));
     let users: BTreeSet<&Oid> = below.iter().flat_map(|node| &node.users).collect();
-    let commit = workspace.git.commit_with(paths, &users, refnames::ALL)?;
+    let (commit, is_past) = users_commit(workspace, paths, &users)?;
     let wanted: Vec<&Session> = wanted.iter().filter(|session| holds(session)).collect();
     for session in &wanted {
         refuse_elsewhere(workspace, session)?;
@@ -134,6 +139,7 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
             .collect(),
         own: Own {
             commit,
+            is_past,
             is_staged: workspace.git.index_has(paths)?,
         },
         not_found: cut.not_found(paths),
@@ -141,6 +147,23 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
         graph,
         cut,
     })
+}
+
+/// A commit of the user's that changed one of these, and whether only a reflog leads to it.
+fn users_commit(
+    workspace: &Workspace,
+    paths: &[RepoPath],
+    users: &BTreeSet<&Oid>,
+) -> Result<(Option<Oid>, bool)> {
+    let git = &workspace.git;
+    let without = refnames::ALL;
+    let Some(past) = git.commit_with(paths, users, without, Reflogs::Too)? else {
+        return Ok((None, false));
+    };
+    match git.commit_with(paths, users, without, Reflogs::Not)? {
+        Some(present) => Ok((Some(present), false)),
+        None => Ok((Some(past), true)),
+    }
 }
 
 fn tips(session: &Session) -> impl Iterator<Item = &Oid> {
@@ -336,7 +359,7 @@ pub fn let_go_elsewhere(workspace: Locked) -> Result<()> {
     let folders = linked.chain([git.common_dir.clone()]);
     for folder in folders.map(|folder| folder.join("edio")) {
         if folder != own && folder.join(QUARANTINE).exists() {
-            let _lock = Lock::take(&folder.join("lock"))?;
+            let _lock = Lock::take(&folder)?;
             empty_quarantine(&git, &folder)?;
         }
     }
@@ -381,8 +404,8 @@ fn write_anew(workspace: &Locked, plan: &Plan) -> Result<BTreeMap<Oid, Oid>> {
         let stat = stats.get(&commit.oid);
         let message = trailers::edited(&commit.message, |name, value| match (name, stat) {
             ("Stat", Some(stat)) => Some(turn::write_stat(stat)),
-            (name, _) if graph::names_users_commit(name) => None,
             _ => Oid::new(value)
+                .filter(|oid| graph.may_follow(name, oid))
                 .and_then(|oid| new.get(&oid))
                 .map(Oid::to_string),
         });
@@ -446,17 +469,37 @@ fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<Vec<RepoPath>>
 fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     let git = &workspace.git;
     let known = workspace.settings.all(EXCLUDE);
+    let others = other_work_trees(git);
     let mut added = Vec::new();
     for path in paths {
-        let is_there = path.below(&git.work_tree).symlink_metadata().is_ok();
+        let is_in = |tree: &PathBuf| path.below(tree).symlink_metadata().is_ok();
         let pattern = literal_pattern(path);
         let is_known = known.contains(&pattern.as_slice()) || added.contains(&pattern);
-        if is_there && !is_known && !is_left_out(workspace, path)? {
+        let comes_back = || match is_in(&git.work_tree) {
+            true => is_left_out(workspace, path).map(|is_out| !is_out),
+            false => Ok(others.iter().any(is_in)),
+        };
+        if !is_known && comes_back()? {
             git.add_setting(EXCLUDE, &pattern)?;
             added.push(pattern);
         }
     }
     Ok(added)
+}
+
+/// The other work trees of the repository, where they are to be found: the setting counts there, too.
+fn other_work_trees(git: &Git) -> Vec<PathBuf> {
+    let linked = fs::read_dir(git.common_dir.join("worktrees")).into_iter();
+    let linked = linked.flatten().flatten().filter_map(|entry| {
+        let file = fs::read(entry.path().join("gitdir")).ok()?;
+        Some(os_path(file.trim_ascii_end()).to_owned())
+    });
+    let dot_gits = linked.chain([git.common_dir.clone()]);
+    let trees = dot_gits.filter_map(|file| {
+        let is_dot_git = file.file_name().is_some_and(|name| name == ".git");
+        file.parent().filter(|_| is_dot_git).map(Path::to_owned)
+    });
+    trees.filter(|tree| tree != &git.work_tree).collect()
 }
 
 /// Does git ignore it, so that no turn takes it?
