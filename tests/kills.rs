@@ -31,6 +31,9 @@ enum Fault {
     Garbage,
     /// That git does its work, but half of what it prints is lost, and it ends as if killed.
     Cut,
+    /// That git moves refs, and is killed with edio when it has moved so many of them, and locked the others. (They are
+    /// as old as if that had been a while ago.)
+    Torn(usize),
 }
 
 impl Fault {
@@ -64,6 +67,7 @@ impl Fault {
             Self::Fails => "fails".to_owned(),
             Self::Garbage => "garbage".to_owned(),
             Self::Cut => "cut".to_owned(),
+            Self::Torn(moved) => format!("torn {moved}"),
         }
     }
 
@@ -132,6 +136,13 @@ impl Scene {
                  garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
                  cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
                  after) {real} \"$@\" ;;\n\
+                 torn*) tr '\\0' '\\n' > \"$COUNT.in\"\n\
+                    moved=$(awk -v n=${{FAULT#torn }} '/^(create|delete) /{{l=2}} /^update /{{l=3}} \
+                        /^(create|update|delete) /{{if (n-- == 0) exit; lines += l}} END{{print lines + 0}}' \"$COUNT.in\")\n\
+                    head -n $moved \"$COUNT.in\" | tr '\\n' '\\0' | {real} \"$@\"\n\
+                    tail -n +$((moved + 1)) \"$COUNT.in\" | sed -nE 's/^(create|update|delete) //p' | while read -r ref; do\n\
+                        mkdir -p \"$(dirname \"$GIT_DIR/$ref\")\"; touch -d '1 hour ago' \"$GIT_DIR/$ref.lock\"\n\
+                    done ;;\n\
                  *) {real} \"$@\" | head -c $FAULT\n\
                     state=R\n\
                     while [ \"$state\" = R ] || [ \"$state\" = D ]; do read -r _ _ state _ < /proc/$PPID/stat; done ;;\n\
@@ -185,6 +196,12 @@ impl Scene {
                 self.nothing_is_lost(&State::of(repo), &what);
                 repo.fsck();
             }
+            // A lock that stands in nobody's way stays until it does.
+            Fault::Torn(_) => {
+                let now = self.is_before_or_after(&what, at);
+                self.goes_on(&now, &what);
+                assert_eq!(left_behind(&repo.top), Vec::<PathBuf>::new(), "{what}");
+            }
             _ if ran.code.is_some() => self.can_go_back(&ran, &what, at),
             _ => self.holds(&what, at),
         }
@@ -204,6 +221,14 @@ impl Scene {
     }
 
     fn holds(&self, what: &str, at: usize) {
+        let now = self.is_before_or_after(what, at);
+        assert_eq!(left_behind(&self.repo.top), Vec::<PathBuf>::new(), "{what}");
+        if at % 8 < 2 {
+            self.goes_on(&now, what);
+        }
+    }
+
+    fn is_before_or_after(&self, what: &str, at: usize) -> State {
         let repo = &self.repo;
         // Sometimes the next command is one that only looks.
         if at.is_multiple_of(3) {
@@ -220,11 +245,8 @@ impl Scene {
             self.before,
             self.after
         );
-        assert_eq!(left_behind(&repo.top), Vec::<PathBuf>::new(), "{what}");
         self.nothing_is_lost(&now, what);
-        if at % 8 < 2 {
-            self.goes_on(&now, what);
-        }
+        now
     }
 
     fn goes_on(&self, now: &State, what: &str) {
@@ -553,4 +575,48 @@ fn what_a_filter_leaves_running_keeps_nobody_waiting() {
     assert_eq!(repo.turns(), 2);
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).open(&fifo).unwrap();
+}
+
+/// Kills git and edio in the middle of each change of several refs, with none, one, … of them moved.
+fn survives_torn_changes(repo: Repo, words: &'static [&'static str]) {
+    let scene = Scene::new(repo, words);
+    let calls = (0..).map_while(|at| Some((at, scene.moves_refs(at)?)));
+    let mut torn = 0;
+    for (at, _) in calls.filter(|(_, moves_refs)| *moves_refs) {
+        for moved in 0..4 {
+            torn += usize::from(scene.survives(at, Fault::Torn(moved)));
+        }
+    }
+    assert!(torn >= 4, "{words:?}: {torn}");
+}
+
+impl Scene {
+    /// Is the N-th git one that moves refs of edio's? `None` where it starts fewer.
+    fn moves_refs(&self, at: usize) -> Option<bool> {
+        copy(&self.ready, &self.repo.top);
+        self.hit(at, Fault::Torn(0))?;
+        let input = self.repo.outside().join("counts/call.in");
+        Some(fs::read_to_string(input).is_ok_and(|input| input.contains(" refs/edio/")))
+    }
+}
+
+#[test]
+fn p5_torn_changes_of_refs() {
+    survives_torn_changes(with_unsaved(), &["snapshot", "-m", "killed"]);
+    survives_torn_changes(with_unsaved(), &["restore", "1"]);
+    let repo = three_turns();
+    repo.write("other", "unsaved\n");
+    survives_torn_changes(repo, &["revert", "3"]);
+    let repo = three_turns();
+    repo.edio(["restore", "1"]).ok();
+    survives_torn_changes(repo, &["undo"]);
+}
+
+#[test]
+fn p5_torn_changes_of_refs_at_the_end_of_a_session() {
+    survives_torn_changes(accepted_soon(), &["accept", "feat"]);
+    survives_torn_changes(three_turns(), &["sessions", "--close"]);
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    survives_torn_changes(repo, &["undo"]);
 }

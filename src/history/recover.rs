@@ -107,6 +107,8 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     if !workspace.state.unfinished {
         return Ok(None);
     }
+    // Those of a session that was being put away would stand in nobody's way, and so stay for ever.
+    refs::remove_dead_locks(workspace);
     let git = workspace.git.clone();
     workspace.git = workspace.git.synced();
     let settled = accept::remove_dead_lock(workspace)

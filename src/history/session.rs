@@ -371,7 +371,25 @@ fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
         };
         here.then_some((found.commit.seconds, id))
     });
-    Ok(mine.max().map(|(_, id)| id))
+    let mut mine: Vec<(i64, SessionId)> = mine.collect();
+    mine.sort_unstable();
+    mine.dedup();
+    while let Some((_, id)) = mine.pop() {
+        if !is_half_archived(workspace, &id, &refs)? {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
+/// Is it still archived, since a process was killed that gave it its refs back, and comes to `current` last?
+fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &[RefCommit]) -> Result<bool> {
+    let current = refnames::name(Shelf::Active, id, Leaf::Current);
+    if refs.iter().any(|found| found.name == current) {
+        return Ok(false);
+    }
+    let archived = refnames::name(Shelf::Archive, id, Leaf::Current);
+    Ok(!workspace.git.ref_names(&[&archived])?.is_empty())
 }
 
 /// Sorts refs into the sessions that they belong to.
