@@ -543,6 +543,64 @@ fn p5_a_killed_run_leaves_a_session_that_goes_on() {
     repo.fsck();
 }
 
+/// No file may grow beyond so many blocks of 512 bytes: whoever writes more is told so, or killed where it stands.
+const SHORT_OF_SPACE: &str = r#"trap "$1" XFSZ; ulimit -f "$0"; shift; exec "$@""#;
+
+/// Runs it where only files up to some size can be written, for all sizes up to where it passes.
+fn survives_where_writes_fail(repo: Repo, words: &'static [&'static str]) {
+    let scene = Scene::new(repo, words);
+    let mut failed = 0;
+    for (blocks, (trap, is_told)) in (0..9).flat_map(|n| [(n, ("", true)), (n, ("-", false))]) {
+        copy(&scene.ready, &scene.repo.top);
+        let mut command = scene.repo.like_edio("sh", words);
+        command.args(["-c", SHORT_OF_SPACE, &blocks.to_string(), trap]);
+        command.arg(crate::common::edio_binary()).args(words);
+        let ran = scene.repo.ran(&mut command);
+        failed += usize::from(ran.code != Some(0));
+        let what = format!("edio {words:?}, up to {blocks} blocks, trap {trap:?}: {ran}");
+        match ran.code {
+            Some(0) => assert_eq!(State::of(&scene.repo), scene.after, "{what}"),
+            Some(_) => {
+                assert!(!ran.stderr.contains("panicked"), "{what}");
+                scene.can_go_back(&ran, &what, blocks);
+            }
+            None if is_told => panic!("{what}"),
+            None => scene.holds(&what, blocks),
+        }
+    }
+    assert!(failed >= 4, "{words:?}: {failed}");
+}
+
+/// Files of many sizes, in the work tree and in git's folder.
+fn turns_of_many_sizes() -> Repo {
+    let repo = Repo::with(&[("a", "base\n")]);
+    for turn in ["1", "2"] {
+        for size in 0..6 {
+            let line = format!("{turn} {size}\n");
+            repo.write(format!("d{size}/f"), line.repeat(130 * size + 1));
+        }
+        repo.edio(["snapshot", "-m", turn]).ok();
+    }
+    repo.write("a", "unsaved\n".repeat(300));
+    repo
+}
+
+#[test]
+fn p5_where_files_can_not_grow() {
+    let words: [&'static [&'static str]; 4] = [
+        &["snapshot", "-m", "short"],
+        &["restore", "1"],
+        &["restore", "1", "-f", "d2", "-f", "d5"],
+        &["accept", "short"],
+    ];
+    for words in words {
+        survives_where_writes_fail(turns_of_many_sizes(), words);
+    }
+    let repo = turns_of_many_sizes();
+    repo.edio(["restore", "1"]).ok();
+    survives_where_writes_fail(repo, &["undo"]);
+}
+
 #[test]
 fn a_git_of_a_killed_edio_that_does_not_end_is_named() {
     let repo = three_turns();
@@ -594,7 +652,7 @@ impl Scene {
     /// Is the N-th git one that moves refs of edio's? `None` where it starts fewer.
     fn moves_refs(&self, at: usize) -> Option<bool> {
         copy(&self.ready, &self.repo.top);
-        self.hit(at, Fault::Torn(0))?;
+        let _killed = self.hit(at, Fault::Torn(0))?;
         let input = self.repo.outside().join("counts/call.in");
         Some(fs::read_to_string(input).is_ok_and(|input| input.contains(" refs/edio/")))
     }
