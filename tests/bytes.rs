@@ -839,3 +839,25 @@ fn what_a_step_and_the_turn_after_it_change_is_one_file() {
         (&1.into(), &"a.t".into())
     );
 }
+
+#[test]
+fn p3_bytes_that_a_restore_of_an_unseen_head_left_are_in_the_next_turn() {
+    let repo = Repo::with(&[
+        (".gitattributes", "*.lossy filter=lossy\n"),
+        ("a", "base\n"),
+        ("x.lossy", "1\n"),
+    ]);
+    repo.git(["config", "filter.lossy.clean", "sed /^OUT/d"]);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("a", "2\n");
+    repo.write("x.lossy", "1\nOUT\n");
+    repo.edio(["restore", "0"]).ok();
+    let left = repo.read("x.lossy");
+    repo.write("a", "3\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.read("x.lossy"), "1\n");
+    repo.edio(["restore", "3"]).ok();
+    assert_eq!(repo.read("x.lossy"), left);
+}

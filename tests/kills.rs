@@ -191,7 +191,7 @@ impl Scene {
         match fault {
             // Whom git lies to can't know where it stands. But it can save before it writes.
             Fault::Garbage => {
-                let next = repo.edio(["snapshot", "--if-changed"]);
+                let next = self.next(&["snapshot", "--if-changed"]);
                 assert_eq!(next.code, Some(0), "{what}: {next}");
                 self.nothing_is_lost(&State::of(repo), &what);
                 repo.fsck();
@@ -206,6 +206,14 @@ impl Scene {
             _ => self.holds(&what, at),
         }
         true
+    }
+
+    /// The next edio, in the surroundings of the one that was hit: what it finishes may ask the user's hooks.
+    fn next(&self, words: &[&str]) -> Ran {
+        let mut command = self
+            .repo
+            .like_edio(crate::common::edio_binary(), self.words);
+        self.repo.ran(command.args(words))
     }
 
     /// Where it says that it stopped midway, it says how to go back.
@@ -232,10 +240,10 @@ impl Scene {
         let repo = &self.repo;
         // Sometimes the next command is one that only looks.
         if at.is_multiple_of(3) {
-            let status = repo.edio(["status"]);
+            let status = self.next(&["status"]);
             assert_eq!(status.code, Some(0), "{what}: {status}");
         }
-        let next = repo.edio(["snapshot", "--if-changed"]);
+        let next = self.next(&["snapshot", "--if-changed"]);
         assert_eq!(next.code, Some(0), "{what}: {next}");
         let now = State::of(repo);
         assert!(

@@ -30,6 +30,7 @@ mod kills;
 mod lfs;
 mod log;
 mod model;
+mod pack;
 mod parallel;
 mod processes;
 mod races;

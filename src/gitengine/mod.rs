@@ -15,6 +15,7 @@ mod merge;
 #[cfg(test)]
 mod noise;
 mod objects;
+mod pack;
 mod paths;
 mod prune;
 mod quarantine;

@@ -47,6 +47,20 @@ impl Git {
         Ok(git)
     }
 
+    /// Empties the folder, once everything was given, of its many small folders, too: they need room.
+    ///
+    /// # Errors
+    ///
+    /// A file can't be removed.
+    pub(super) fn empty_quarantine(&self) -> Result<()> {
+        match &self.quarantine {
+            Some(folder) if !self.is_gc_under_way() => fs::remove_dir_all(folder)
+                .and_then(|()| fs::create_dir(folder))
+                .map_err(|error| failed(folder, error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Gives once more what a gc took away that had looked at the refs before they were changed. It is waited for, half a
     /// second at most: after that, the next command gives it.
     ///

@@ -21,6 +21,7 @@ pub mod gc;
 pub mod limits;
 pub mod lock;
 pub mod ops;
+mod pack;
 pub mod recover;
 pub mod refnames;
 pub mod refs;

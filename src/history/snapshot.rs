@@ -8,6 +8,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 use super::bytes::{self, Unnoted};
 use super::choice::Choice;
 use super::limits::TooMuch;
+use super::pack;
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -114,6 +115,10 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
     let skipped = scan.skipped.clone();
     let leftovers = scan.leftovers.clone();
     if turn.is_some() || ground.is_some() {
+        if turn.is_some() {
+            // The turn is there: that it takes more room than it could is no failure of its.
+            let _ = pack::count(workspace);
+        }
         remember(workspace, scan)?;
         restore::sweep(workspace, &leftovers, request.moment.seconds)?;
     }

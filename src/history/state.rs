@@ -32,6 +32,8 @@ pub struct State {
     pub unfinished: bool,
     /// The refs that `forget` was about to move, where its end was not seen.
     pub forgetting: Vec<Move>,
+    /// How many snapshots were written since the last were packed.
+    pub loose: u32,
     /// The git whose version was found new enough.
     pub git: Option<String>,
 }

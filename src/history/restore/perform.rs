@@ -7,7 +7,7 @@ use std::fs;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
-use super::super::bytes::{self, RawIds, Scope};
+use super::super::bytes::{self, RawIds, Scope, Unnoted};
 use super::super::ops::{self, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
@@ -291,6 +291,10 @@ fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Tur
     };
     snapshot::stand(workspace, &moved)?;
     workspace.state.cache = cache;
+    if Unnoted::of(to) == Unnoted::AsCheckedOut {
+        // Where nobody saw the bytes behind conversions, those of now may have stayed: the next snapshot looks at all.
+        workspace.state.conversions = None;
+    }
     Ok(())
 }
 

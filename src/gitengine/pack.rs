@@ -1,0 +1,46 @@
+//! Loose objects put into packs. No object goes: `git gc` and `git prune` are the user's to call.
+
+use super::command::Git;
+use super::error::Result;
+use super::objects::Oid;
+
+impl Git {
+    /// Packs the loose objects that these commits lead to, and no ref but those below that folder. Returns whether there
+    /// were any.
+    ///
+    /// # Errors
+    ///
+    /// git failed. Then there is no new pack.
+    pub fn pack_loose(&self, tips: &[&Oid], folder: &str) -> Result<bool> {
+        let Some(quarantine) = &self.quarantine else {
+            return Ok(false);
+        };
+        let lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
+        let ask = self.ask("rev-list");
+        let ask = ask.args(["--objects", "--unpacked", "--stdin", "--not"]);
+        let ask = ask.arg(format!("--exclude={folder}*")).arg("--all");
+        let loose = ask.input(lines).run()?;
+        if loose.is_empty() {
+            return Ok(false);
+        }
+        let ask = self.ask("pack-objects").args(["-q", "--delta-base-offset"]);
+        let ask = ask.arg(quarantine.join("pack/pack")).input(loose);
+        ask.run()?;
+        self.give_again()?;
+        self.empty_quarantine()?;
+        Ok(true)
+    }
+
+    /// Removes the loose files of objects that are in a pack.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn remove_packed(&self) -> Result<()> {
+        let git = Self {
+            quarantine: None,
+            ..self.clone()
+        };
+        git.ask("prune-packed").arg("-q").run().map(drop)
+    }
+}

@@ -1,0 +1,119 @@
+//! Turns are packed as they grow, and nothing of the user's goes with that.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::Repo;
+
+/// A project with folders in folders, as real ones have.
+fn project() -> Repo {
+    let names: Vec<String> = (0..40)
+        .map(|n| format!("packages/p{}/src/m{n}/f", n % 4))
+        .collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "base\n")).collect();
+    Repo::with(&files)
+}
+
+fn turns(repo: &Repo, numbers: std::ops::RangeInclusive<u32>) {
+    for number in numbers {
+        repo.write("packages/p1/src/m1/f", format!("{number}\n").repeat(100));
+        repo.edio(["snapshot", "-m", &format!("the {number}.")])
+            .ok();
+    }
+}
+
+/// How many files lie below a folder, and how many bytes they need on disk.
+fn room(folder: &Path) -> (usize, u64) {
+    use std::os::unix::fs::MetadataExt;
+    let mut found = (0, 0);
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let meta = entry.metadata().unwrap();
+        let (files, bytes) = match meta.is_dir() {
+            true => room(&entry.path()),
+            false => (1, 0),
+        };
+        found = (found.0 + files, found.1 + bytes + meta.blocks() * 512);
+    }
+    found
+}
+
+#[test]
+fn p7_a_hundred_turns_need_little_room() {
+    let repo = project();
+    repo.edio(["snapshot"]).ok();
+    let before = room(&repo.path(".git"));
+    turns(&repo, 2..=101);
+    let after = room(&repo.path(".git"));
+    let (files, bytes) = (after.0 - before.0, after.1 - before.1);
+    assert!(files <= 200, "{files} files for 100 turns");
+    assert!(bytes <= 100 * (12 << 10), "{bytes} bytes for 100 turns");
+    repo.fsck();
+    for number in [1, 50, 51, 100, 101] {
+        repo.edio(["restore", &number.to_string()]).ok();
+        let content = match number {
+            1 => "base\n".to_owned(),
+            number => format!("{number}\n").repeat(100),
+        };
+        assert_eq!(repo.read("packages/p1/src/m1/f"), content);
+    }
+}
+
+#[test]
+fn p1_what_the_user_has_lost_stays_to_be_found() {
+    let repo = project();
+    repo.write("lost", "by mistake\n");
+    repo.commit("lost");
+    let lost = repo.git(["rev-parse", "HEAD"]);
+    repo.git(["reset", "-q", "--hard", "HEAD~1"]);
+    repo.git(["reflog", "expire", "--expire=now", "--all"]);
+    let loose = repo.path(format!(".git/objects/{}/{}", &lost[..2], &lost[2..]));
+    let meta = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let (index, date) = (fs::read(repo.path(".git/index")).unwrap(), meta(&loose));
+    turns(&repo, 1..=60);
+    assert!(!repo.git(["count-objects", "-v"]).contains("packs: 0"));
+    assert_eq!(meta(&loose), date);
+    assert_eq!(
+        repo.git_raw(["show", &format!("{lost}:lost")]),
+        "by mistake\n"
+    );
+    assert_eq!(fs::read(repo.path(".git/index")).unwrap(), index);
+}
+
+#[test]
+fn what_head_holds_is_not_packed() {
+    let repo = project();
+    let head = repo.git(["rev-parse", "HEAD"]);
+    turns(&repo, 1..=60);
+    let packed = repo.git([
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check",
+        "--unordered",
+    ]);
+    assert!(packed.contains(&head));
+    assert!(
+        repo.path(format!(".git/objects/{}/{}", &head[..2], &head[2..]))
+            .exists()
+    );
+}
+
+#[test]
+fn where_git_can_not_pack_the_turn_is_taken_all_the_same() {
+    let repo = project();
+    let paths = crate::common::path();
+    let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
+    let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+    let git = repo.outside().join("bin/git");
+    let script =
+        format!("#!/bin/sh\ncase \"$*\" in *pack-objects*) exit 128 ;; esac\nexec {real} \"$@\"\n");
+    repo.write(&git, script);
+    repo.chmod(&git, 0o755);
+    let path = format!("{}:{paths}", repo.outside().join("bin").display());
+    for number in 1..=52 {
+        repo.write("a", format!("{number}\n"));
+        repo.ran(repo.command(["snapshot"]).env("PATH", &path)).ok();
+    }
+    assert_eq!(repo.turns(), 52);
+    repo.fsck();
+}
