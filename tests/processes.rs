@@ -34,7 +34,14 @@ impl fmt::Display for Processes {
 }
 
 /// These run beside one another: which of the two starts first is not certain.
-const BESIDE: [[&str; 2]; 2] = [["rev-parse", "config"], ["status", "check-ignore"]];
+const BESIDE: [[&str; 2]; 6] = [
+    ["rev-parse", "config"],
+    ["status", "check-ignore"],
+    ["status", "for-each-ref"],
+    ["diff-tree", "commit-tree"],
+    ["cat-file", "commit-tree"],
+    ["cat-file", "update-ref"],
+];
 
 /// Runs edio, which must succeed, and reads what each git process said of itself.
 #[track_caller]
@@ -58,10 +65,9 @@ fn processes_of(repo: &Repo, command: &mut Command) -> Processes {
     fs::remove_dir_all(&told).unwrap();
     started.sort();
     let mut verbs: Vec<String> = started.into_iter().map(|(_, verb)| verb).collect();
-    for at in 1..verbs.len() {
-        if BESIDE.contains(&[verbs[at].as_str(), verbs[at - 1].as_str()]) {
-            verbs.swap(at - 1, at);
-        }
+    let is_swapped = |pair: &[String]| BESIDE.contains(&[pair[1].as_str(), pair[0].as_str()]);
+    while let Some(at) = verbs.windows(2).position(is_swapped) {
+        verbs.swap(at, at + 1);
     }
     Processes(verbs)
 }
@@ -146,7 +152,7 @@ fn p7_the_processes_of_a_snapshot() {
     changed: rev-parse, config, status, update-index, write-tree, diff-tree, commit-tree, update-ref (8)
     unchanged, index touched: rev-parse, config, ls-files, status (4)
     unchanged, staged: rev-parse, config, ls-files, status, write-tree (5)
-    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, commit-tree, diff-tree, commit-tree, update-ref (12)
+    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, diff-tree, commit-tree, commit-tree, update-ref (12)
     ");
     unchanged.at_most(4);
     changed.at_most(8);
@@ -242,11 +248,11 @@ fn p7_the_processes_of_a_restore() {
         ("full, with unsaved work", &with_unsaved),
         ("one path", &path),
     ]), @r"
-    the plan alone: rev-parse, config, for-each-ref, status, diff-tree (5)
-    to where it stands: rev-parse, config, for-each-ref, status (4)
-    full: rev-parse, config, for-each-ref, status, diff-tree, commit-tree, update-ref, cat-file, update-ref (9)
-    full, with unsaved work: rev-parse, config, for-each-ref, status, update-index, write-tree, diff-tree, diff-tree, commit-tree, update-ref, commit-tree, update-ref, cat-file, update-ref (14)
-    one path: rev-parse, config, for-each-ref, status, diff-tree, update-index, write-tree, commit-tree, update-ref, cat-file, commit-tree, update-ref (12)
+    the plan alone: rev-parse, config, status, for-each-ref, diff-tree (5)
+    to where it stands: rev-parse, config, status, for-each-ref (4)
+    full: rev-parse, config, status, for-each-ref, diff-tree, cat-file, commit-tree, update-ref, update-ref (9)
+    full, with unsaved work: rev-parse, config, status, for-each-ref, update-index, write-tree, diff-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref, update-ref (14)
+    one path: rev-parse, config, status, for-each-ref, diff-tree, update-index, write-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (12)
     ");
 }
 
@@ -297,7 +303,7 @@ fn p7_the_processes_of_looking() {
     show: rev-parse, config, for-each-ref, diff-tree, diff (5)
     diff: rev-parse, config, for-each-ref, diff (4)
     diff 1..2: rev-parse, config, for-each-ref, diff (4)
-    diff --workspace: rev-parse, config, for-each-ref, status, diff (5)
+    diff --workspace: rev-parse, config, status, for-each-ref, diff (5)
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     sessions: rev-parse, config, for-each-ref, for-each-ref, rev-list (5)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
@@ -315,8 +321,8 @@ fn p7_the_processes_of_accept() {
     repo.git(["commit", "-q", "-m", "mine", "src/1"]);
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @"
-    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
-    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
+    plain: rev-parse, config, status, for-each-ref, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
+    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, cat-file, cat-file, commit-tree, update-ref, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
     ");
 }
 
@@ -336,10 +342,10 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, for-each-ref, cat-file, status, diff-tree, commit-tree, update-ref, cat-file, update-ref (10)
-    undo a restore: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, update-ref (14)
-    redo: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, update-ref (14)
-    revert: rev-parse, config, for-each-ref, status, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, commit-tree, update-ref (20)
+    undo a turn: rev-parse, config, for-each-ref, cat-file, status, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
+    undo a restore: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
+    redo: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
+    revert: rev-parse, config, status, for-each-ref, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (20)
     ");
 }
 

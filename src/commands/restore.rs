@@ -14,6 +14,7 @@ use crate::history::address::Address;
 use crate::history::restore::{Plan, Restored, Wish, preview, restore};
 use crate::history::session::Session;
 use crate::history::turn::Turn;
+use crate::history::workspace::Locked;
 use crate::term::style;
 
 /// Bring the work tree to a turn, exactly as it was.
@@ -59,17 +60,18 @@ struct Record {
 /// There is no such turn, the restore is refused, or it was stopped midway.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let mut workspace = context.open_to_restore()?;
-    let session = Session::wanted(&workspace, context.session.as_ref())?;
-    let wish = Wish {
-        target: args.turn.find(&workspace, &session)?,
-        paths: paths_meant(&workspace, &args.files)?,
+    let find = |workspace: &Locked| {
+        let session = Session::wanted(workspace, context.session.as_ref())?;
+        let target = args.turn.find(workspace, &session)?;
+        let paths = paths_meant(workspace, &args.files)?;
+        Ok((session, Wish { target, paths }))
     };
     if args.dry_run {
-        let plan = preview(&workspace, &wish)?;
+        let (wish, plan) = preview(&workspace, || find(&workspace))?;
         show_plan(context, &wish, &plan)?;
         return Ok(0);
     }
-    let restored = restore(&mut workspace, session, &wish, moment())?;
+    let (wish, restored) = restore(&mut workspace, find, moment())?;
     report(context, &wish, &restored)?;
     Ok(0)
 }

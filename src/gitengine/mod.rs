@@ -34,7 +34,7 @@ pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
 #[cfg(test)]
 pub use noise::noise;
-pub use objects::{Commit, Entry, Mode, ObjectFormat, Objects, Oid, Signature, Signed};
+pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};
 pub use paths::{RepoPath, git_bytes, os_path};
 pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, RefChange, RefCommit};

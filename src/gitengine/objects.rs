@@ -8,7 +8,7 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
-use super::command::{Answer, Git};
+use super::command::{Answer, Asked, Git};
 use super::error::{GitError, Result};
 use super::paths::{RepoPath, os_path};
 
@@ -268,6 +268,21 @@ impl Git {
         by: &Signature<'_>,
         message: &[u8],
     ) -> Result<Oid> {
+        self.start_commit(tree, parents, by, message)?.finish()
+    }
+
+    /// Starts to write such a commit: git is at it while something else is done.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn start_commit(
+        &self,
+        tree: &Oid,
+        parents: &[&Oid],
+        by: &Signature<'_>,
+        message: &[u8],
+    ) -> Result<NewCommit> {
         let date = format!("@{} +0000", by.seconds);
         let ask = self
             .ask("commit-tree")
@@ -297,7 +312,7 @@ impl Git {
             Signed::Yes => ask.arg("-S"),
             Signed::No => ask,
         };
-        Self::commit_tree(ask, tree, parents, message)
+        Self::commit_tree(ask, tree, parents, message)?.finish()
     }
 
     fn commit_tree(
@@ -305,16 +320,13 @@ impl Git {
         tree: &Oid,
         parents: &[&Oid],
         message: &[u8],
-    ) -> Result<Oid> {
+    ) -> Result<NewCommit> {
         // The message is UTF-8 whatever the user's own commits are encoded in.
         let mut ask = ask.setting("i18n.commitEncoding=UTF-8").arg(tree);
         for parent in parents {
             ask = ask.arg("-p").arg(parent);
         }
-        one_oid(
-            "git commit-tree",
-            &ask.args(["-F", "-"]).input(message).run()?,
-        )
+        ask.args(["-F", "-"]).input(message).start().map(NewCommit)
     }
 
     /// The tree that holds nothing, written if need be.
@@ -524,6 +536,20 @@ impl Git {
         Ok(Objects {
             answer: ask.read()?,
         })
+    }
+}
+
+/// A commit that git is about to write.
+pub struct NewCommit(Asked);
+
+impl NewCommit {
+    /// Waits until it is written. Returns its id.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn finish(self) -> Result<Oid> {
+        one_oid("git commit-tree", &self.0.succeed()?)
     }
 }
 

@@ -4,9 +4,9 @@
 //! knows what was meant, and what was there before.
 
 use crate::error::Result;
-use crate::gitengine::{Commit, Oid, RefChange};
+use crate::gitengine::{Commit, NewCommit, Oid, RefChange};
 
-use super::refnames::{self, Leaf, Shelf};
+use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
 use super::trailers::{self, Trailers};
@@ -140,6 +140,14 @@ impl Operation {
         })
     }
 
+    /// The same, in this work tree.
+    fn at(&self, workspace: &Workspace) -> Self {
+        Self {
+            worktree: workspace.name.clone(),
+            ..self.clone()
+        }
+    }
+
     fn message(&self, session: &Session) -> Vec<u8> {
         let oid = |oid: &Option<Oid>| oid.as_ref().map(|oid| oid.as_str().to_owned());
         Trailers::default()
@@ -159,6 +167,78 @@ impl Operation {
     }
 }
 
+/// An operation that is being written down. Nothing leads to it yet.
+pub struct Begun {
+    session: SessionId,
+    operation: Operation,
+    before: Option<Oid>,
+    parents: Vec<Oid>,
+    message: Vec<u8>,
+    seconds: i64,
+    commit: NewCommit,
+}
+
+impl Begun {
+    /// Starts to write down an operation, synced to disk: git is at it while something else is done.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn start(
+        workspace: &Locked,
+        session: &Session,
+        operation: &Operation,
+        seconds: i64,
+    ) -> Result<Self> {
+        let operation = operation.at(workspace);
+        let before = session.ops.as_ref().map(|commit| commit.oid.clone());
+        // The user's commit is among them: taken back, it hangs on nothing else.
+        let mut parents: Vec<&Oid> = before.iter().chain([&operation.from]).collect();
+        let others = [&operation.to].into_iter().chain(&operation.head_after);
+        parents.extend(others.filter(|oid| *oid != &operation.from));
+        let message = operation.message(session);
+        let by = signature(seconds);
+        let git = workspace.git.synced();
+        let commit = git.start_commit(&operation.tree, &parents, &by, &message)?;
+        Ok(Self {
+            session: session.id.clone(),
+            parents: parents.into_iter().cloned().collect(),
+            operation,
+            before,
+            message,
+            seconds,
+            commit,
+        })
+    }
+
+    /// Is it this operation, as the next one of this session?
+    pub fn is(&self, operation: &Operation, session: &Session, workspace: &Locked) -> bool {
+        self.session == session.id
+            && self.operation == operation.at(workspace)
+            && self.before.as_ref() == session.ops.as_ref().map(|commit| &commit.oid)
+    }
+
+    /// Records it as about to begin. `session` then knows it as its last one.
+    ///
+    /// # Errors
+    ///
+    /// git failed, or another process recorded one meanwhile.
+    pub fn record(self, workspace: &Locked, session: &mut Session) -> Result<()> {
+        let oid = self.commit.finish()?;
+        let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
+        let change = RefChange::set(name, self.before.as_ref(), &oid);
+        refs::change(workspace, &[change])?;
+        session.ops = Some(Commit {
+            oid,
+            tree: self.operation.tree,
+            parents: self.parents,
+            seconds: self.seconds,
+            message: self.message,
+        });
+        Ok(())
+    }
+}
+
 /// Records an operation that is about to begin, synced to disk. `session` then knows it as its last one.
 ///
 /// # Errors
@@ -170,28 +250,7 @@ pub fn record(
     operation: &Operation,
     seconds: i64,
 ) -> Result<()> {
-    let git = workspace.git.synced();
-    let before = session.ops.as_ref().map(|commit| commit.oid.clone());
-    // The user's commit is among them: taken back, it hangs on nothing else.
-    let mut parents: Vec<&Oid> = before.iter().chain([&operation.from]).collect();
-    let others = [&operation.to].into_iter().chain(&operation.head_after);
-    parents.extend(others.filter(|oid| *oid != &operation.from));
-    let operation = &Operation {
-        worktree: workspace.name.clone(),
-        ..operation.clone()
-    };
-    let message = operation.message(session);
-    let commit = git.write_commit(&operation.tree, &parents, &signature(seconds), &message)?;
-    let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
-    refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
-    session.ops = Some(Commit {
-        tree: operation.tree.clone(),
-        parents: parents.into_iter().cloned().collect(),
-        oid: commit,
-        seconds,
-        message,
-    });
-    Ok(())
+    Begun::start(workspace, session, operation, seconds)?.record(workspace, session)
 }
 
 /// Takes the last operation off again: it was written down, and did not come about.

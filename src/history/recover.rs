@@ -228,6 +228,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         sources: &sources,
         raw_ids: &raw_ids,
         operation: again,
+        ahead: None,
         end,
     };
     perform(workspace, &mut session, task, moment)?;

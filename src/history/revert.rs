@@ -80,6 +80,7 @@ pub fn revert(
         sources: &sources,
         raw_ids: &raw_ids,
         operation,
+        ahead: None,
         end: End::New(note),
     };
     let done = perform(workspace, &mut session, task, moment)?;

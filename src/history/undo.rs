@@ -167,6 +167,7 @@ fn go_to(
         sources: &sources,
         raw_ids: &raw_ids,
         operation,
+        ahead: None,
         end,
     };
     let done = perform(workspace, &mut session, task, moment)?;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Conversion, Entry, Git, Mode, Oid, RepoPath, Settings};
+use crate::gitengine::{Conversion, Entry, Git, Mode, Objects, Oid, RepoPath, Settings};
 
 use super::super::bytes::RawIds;
 use super::disk::{Content, Disk, Displaced};
@@ -43,7 +43,33 @@ pub struct Known<'a> {
     pub settings: &'a Settings,
 }
 
-/// Carries out a plan.
+/// Starts to read the blobs that a plan writes, in its order: git is at it while something else is done. `None` where it
+/// writes nothing.
+///
+/// # Errors
+///
+/// git could not be started.
+pub fn start_contents(git: &Git, plan: &Plan, sources: &Sources) -> Result<Option<Objects>> {
+    let writes = plan.actions.iter().filter_map(written);
+    let blobs = writes.map(|(path, new, _)| sources.blob(path, new));
+    let blobs: Vec<Option<&Oid>> = blobs.collect();
+    let oids: Vec<Oid> = blobs.iter().flatten().copied().cloned().collect();
+    match blobs.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(git.objects(&oids)?)),
+    }
+}
+
+type Write<'a> = (&'a RepoPath, &'a Entry, Option<&'a Entry>);
+
+fn written<'a>((path, action): (&'a RepoPath, &'a Action)) -> Option<Write<'a>> {
+    match action {
+        Action::Write { new, old } => Some((path, new, old.as_ref())),
+        _ => None,
+    }
+}
+
+/// Carries out a plan, with the contents that [`start_contents`] has begun to read.
 ///
 /// # Errors
 ///
@@ -53,6 +79,7 @@ pub fn apply(
     disk: &Disk,
     plan: &Plan,
     sources: &Sources,
+    contents: Option<Objects>,
     known: &Known<'_>,
 ) -> Result<Applied> {
     let mut work = Work {
@@ -64,7 +91,9 @@ pub fn apply(
     };
     let (first, last) = removals(plan);
     work.remove(&first)?;
-    work.write(plan)?;
+    if let Some(contents) = contents {
+        work.write(plan, contents)?;
+    }
     work.set_modes(plan)?;
     work.remove(&last)?;
     verify(disk, plan)?;
@@ -113,25 +142,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn write(&mut self, plan: &Plan) -> Result<()> {
-        let writes: Vec<(&RepoPath, &Entry, Option<&Entry>)> = plan
-            .actions
-            .iter()
-            .filter_map(|(path, action)| match action {
-                Action::Write { new, old } => Some((path, new, old.as_ref())),
-                _ => None,
-            })
-            .collect();
-        if writes.is_empty() {
-            return Ok(());
-        }
+    fn write(&mut self, plan: &Plan, mut objects: Objects) -> Result<()> {
         let sources = self.sources;
-        let blobs = writes
-            .iter()
-            .filter_map(|(path, new, _)| sources.blob(path, new));
-        let oids: Vec<Oid> = blobs.cloned().collect();
-        let mut objects = self.git.objects(&oids)?;
-        for (path, new, old) in writes {
+        for (path, new, old) in plan.actions.iter().filter_map(written) {
             let displaced = match sources.blob(path, new) {
                 Some(blob) => {
                     let length = objects.next_of("blob", blob);

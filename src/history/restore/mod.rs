@@ -27,9 +27,9 @@ use self::source::clear_folder;
 use super::bytes::{self, RawIds};
 use super::choice::{Choice, matched};
 use super::limits::TooMuch;
-use super::ops::{Deed, Operation};
+use super::ops::{Begun, Deed, Operation};
 use super::refnames::Shelf;
-use super::scan::{Scan, scan};
+use super::scan::{Scan, scan_beside};
 use super::session::Session;
 use super::side;
 use super::skipped::Skipped;
@@ -69,31 +69,46 @@ pub struct Goal<'a> {
     pub name: String,
 }
 
+/// What is wanted, and the session that its turn was found in: looked for while git looks at the work tree.
+pub type Found = Result<(Session, Wish)>;
+
 /// The plan, with nothing done.
 ///
 /// # Errors
 ///
 /// The restore would be refused, or git failed.
-pub fn preview(workspace: &Locked, wish: &Wish) -> Result<Plan> {
-    let scan = scan(workspace, TooMuch::Take)?;
+pub fn preview(workspace: &Locked, find: impl FnOnce() -> Found) -> Result<(Wish, Plan)> {
+    let (scan, (_, wish)) = scan_beside(workspace, TooMuch::Take, find)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
-    let (plan, _) = make_plan(workspace, &scan, wish, &raw_ids)?;
-    Ok(plan)
+    let (plan, _) = make_plan(workspace, &scan, &wish, &raw_ids)?;
+    Ok((wish, plan))
 }
 
-/// Brings the work tree to a turn. `session` is the one that the turn was found in.
+/// Brings the work tree to a turn.
 ///
 /// # Errors
 ///
 /// Refused, with nothing changed; or stopped midway, which the next command will find.
 pub fn restore(
     workspace: &mut Locked,
+    find: impl FnOnce(&Locked) -> Found,
+    moment: Moment,
+) -> Result<(Wish, Restored)> {
+    workspace.git = workspace.git.synced();
+    let find = || find(workspace);
+    let (scan, (session, wish)) = scan_beside(workspace, TooMuch::Take, find)?;
+    let restored = restore_to(workspace, scan, session, &wish, moment)?;
+    Ok((wish, restored))
+}
+
+fn restore_to(
+    workspace: &mut Locked,
+    scan: Scan,
     session: Session,
     wish: &Wish,
     moment: Moment,
 ) -> Result<Restored> {
-    workspace.git = workspace.git.synced();
-    let scan = scan(workspace, TooMuch::Take)?;
+    let ahead = begin_ahead(workspace, &scan, &session, wish, moment)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids)?;
     let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
@@ -116,19 +131,37 @@ pub fn restore(
             (tree, End::New(note))
         }
     };
-    let operation = Operation {
-        to: wish.target.commit.clone(),
-        ..Operation::on_work_tree(wish.deed(), words, tree, &session, &from)
-    };
     let task = Task {
         plan: &plan,
         sources: &sources,
         raw_ids: &raw_ids,
-        operation,
+        operation: wish.operation(tree, &session, &from),
+        ahead,
         end,
     };
     let done = perform(workspace, &mut session, task, moment)?;
     Ok(Restored { plan, done, safety })
+}
+
+/// Has git write down a restore of the whole work tree while its plan is made, where nothing must be saved first.
+fn begin_ahead(
+    workspace: &Locked,
+    scan: &Scan,
+    session: &Session,
+    wish: &Wish,
+    moment: Moment,
+) -> Result<Option<Begun>> {
+    let stands = workspace.pointed.as_ref().map(|pointed| &pointed.commit);
+    let from = session.current.as_ref();
+    let from = from.filter(|from| Some(&from.commit) == stands && from.tree == scan.tree);
+    let Some(from) = from.filter(|_| wish.paths.is_empty()) else {
+        return Ok(None);
+    };
+    if from.commit == wish.target.commit {
+        return Ok(None);
+    }
+    let operation = wish.operation(wish.target.tree.clone(), session, from);
+    Begun::start(workspace, session, &operation, moment.seconds).map(Some)
 }
 
 /// A sentence from words: `restore 3` becomes `Restore 3`.
@@ -156,6 +189,13 @@ impl Wish {
         match self.paths.is_empty() {
             true => Deed::Restore,
             false => Deed::RestorePaths,
+        }
+    }
+
+    fn operation(&self, tree: Oid, session: &Session, from: &Turn) -> Operation {
+        Operation {
+            to: self.target.commit.clone(),
+            ..Operation::on_work_tree(self.deed(), self.in_words(), tree, session, from)
         }
     }
 

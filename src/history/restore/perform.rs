@@ -8,7 +8,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
-use super::super::ops::{self, Operation};
+use super::super::ops::{self, Begun, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
 use super::super::scan::cached_index;
@@ -17,7 +17,7 @@ use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Turn};
 use super::super::workspace::{Locked, Workspace};
-use super::apply::{Applied, Known, apply};
+use super::apply::{Applied, Known, apply, start_contents};
 use super::disk::{Disk, Displaced};
 use super::plan::{Action, Plan};
 use super::source::Sources;
@@ -57,6 +57,8 @@ pub struct Task<'a> {
     pub raw_ids: &'a RawIds,
     /// As what it is written down.
     pub operation: Operation,
+    /// The same, where it is being written down already: it is used if it is still what is to be done.
+    pub ahead: Option<Begun>,
     /// Where it ends.
     pub end: End,
 }
@@ -77,6 +79,7 @@ pub fn perform(
         sources,
         raw_ids,
         operation,
+        ahead,
         end,
     } = task;
     let from = session.current()?.clone();
@@ -86,15 +89,21 @@ pub fn perform(
         side: saved.side.clone(),
         ..operation
     };
+    let contents = start_contents(&workspace.git, plan, sources)?;
+    let ahead = ahead.filter(|ahead| ahead.is(&operation, session, workspace));
+    let begun = match ahead {
+        Some(ahead) => ahead,
+        None => Begun::start(workspace, session, &operation, moment.seconds)?,
+    };
     workspace.begin()?;
-    ops::record(workspace, session, &operation, moment.seconds)?;
+    begun.record(workspace, session)?;
     let disk = Disk::new(&workspace.git.work_tree);
     let known = Known {
         saved: &saved.blobs,
         raw_ids: &now,
         settings: &workspace.settings,
     };
-    let applied = match apply(&workspace.git, &disk, plan, sources, &known) {
+    let applied = match apply(&workspace.git, &disk, plan, sources, contents, &known) {
         Ok(applied) => applied,
         Err(error) => {
             // Said now: the next command need not find it, and an undo must not take it for done.

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::{Kind, Result, While};
+use crate::error::{Error, Kind, Result, While};
 use crate::gitengine::{
     Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
     status_question,
@@ -77,6 +77,35 @@ pub enum Touched {
 /// git failed in a way that no single path is to blame for, or the git directory can't be written, or a setting can't be
 /// read. Refused where far more is new than anybody would want, unless that is to be taken.
 pub fn scan(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
+    let nothing = || Ok(());
+    scan_beside(workspace, too_much, nothing).map(|(scan, ())| scan)
+}
+
+/// Looks at the whole work tree, and does something else while git looks. Returns what came of both.
+///
+/// # Errors
+///
+/// As for [`scan`]; or the other work failed.
+pub fn scan_beside<T>(
+    workspace: &Locked,
+    too_much: TooMuch,
+    other: impl FnOnce() -> Result<T>,
+) -> Result<(Scan, T)> {
+    let mut other = Some(other);
+    let mut outcome = None;
+    let scan = scan_with(workspace, too_much, &mut || {
+        outcome = outcome.take().or_else(|| other.take().map(|other| other()));
+    });
+    // What the other work has to say tells more than what came of it.
+    match outcome {
+        Some(outcome) => outcome.and_then(|outcome| Ok((scan?, outcome))),
+        None => Err(scan
+            .err()
+            .unwrap_or_else(|| Error::bug("a scan without a look"))),
+    }
+}
+
+fn scan_with(workspace: &Locked, too_much: TooMuch, meanwhile: &mut dyn FnMut()) -> Result<Scan> {
     if too_much == TooMuch::Refuse {
         refuse_home(workspace)?;
     }
@@ -87,15 +116,18 @@ pub fn scan(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
     };
     let base = Base::choose(workspace, &rules.choice)?;
     let is_cached = base.is_cached();
-    match scan_from(workspace, base, &rules) {
+    match scan_from(workspace, base, &rules, meanwhile) {
         // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
-        Ok(scan) if is_cached && scan.lost_tracked() && is_sparse(workspace) => {
-            scan_from(workspace, Base::users(workspace, &rules.choice)?, &rules)
-        }
+        Ok(scan) if is_cached && scan.lost_tracked() && is_sparse(workspace) => scan_from(
+            workspace,
+            Base::users(workspace, &rules.choice)?,
+            &rules,
+            meanwhile,
+        ),
         // The cache can stand on objects that are gone. The user's own index does not.
         Err(error) if is_cached && error.kind() != Kind::Refused => {
             let base = Base::users(workspace, &rules.choice)?;
-            scan_from(workspace, base, &rules).map_err(|_| error)
+            scan_from(workspace, base, &rules, meanwhile).map_err(|_| error)
         }
         other => other,
     }
@@ -112,7 +144,12 @@ struct Rules {
     too_much: TooMuch,
 }
 
-fn scan_from(workspace: &Locked, base: Base, rules: &Rules) -> Result<Scan> {
+fn scan_from(
+    workspace: &Locked,
+    base: Base,
+    rules: &Rules,
+    meanwhile: &mut dyn FnMut(),
+) -> Result<Scan> {
     let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
     let question = |processes| {
@@ -125,6 +162,7 @@ fn scan_from(workspace: &Locked, base: Base, rules: &Rules) -> Result<Scan> {
     let listed = workspace
         .git
         .ask_untracked(&workspace.git.users_index(), include)?;
+    meanwhile();
     let mut finished = status.finish()?;
     if !finished.status.success() && !workspace.settings.filters().is_empty() {
         // A filter that dies takes git with it.
