@@ -94,6 +94,9 @@ fn session(table: &mut Table, folder: &Path, files: usize, rounds: usize) {
         table.time("git status -uall", || git(&plain, &status));
         table.time("reference, nothing changed", || reference.snapshot());
         table.time("kept index, nothing changed", || kept.snapshot());
+        table.time("edio, first look after others", || {
+            edio.run(&["snapshot", "--if-changed"]);
+        });
         table.time("edio, nothing changed", || {
             edio.run(&["snapshot", "--if-changed"])
         });

@@ -23,6 +23,9 @@ pub enum Edit {
     Hundred,
 }
 
+/// So many files are changed alone.
+const RESERVED: usize = 50;
+
 /// What lies in a folder.
 pub struct Room {
     pub bytes: u64,
@@ -86,19 +89,30 @@ impl Project {
 
     /// The path of the file that [`Edit::One`] changes.
     pub fn edited(&self, round: usize) -> String {
-        relative(self.victim(round, 0))
+        relative(self.single(round))
+    }
+
+    /// The file that is changed alone. It is one that is never removed.
+    fn single(&self, round: usize) -> usize {
+        round * 7 % RESERVED * (self.files / RESERVED)
     }
 
     /// Which file is changed, of those that an edit changes.
     fn victim(&self, round: usize, which: usize) -> usize {
-        // Far from each other, and never the same within a run.
-        (round * 101 + which * 1009 + 7) % self.files
+        // Far from each other, and not one that is changed alone.
+        let step = self.files / RESERVED;
+        let number = (round * 101 + which * 1009 + 7) % self.files;
+        if number.is_multiple_of(step) {
+            number + 1
+        } else {
+            number
+        }
     }
 
     /// Changes something.
     pub fn edit(&self, edit: Edit, round: usize) {
         match edit {
-            Edit::One => self.append(self.victim(round, 0), round),
+            Edit::One => self.append(self.single(round), round),
             Edit::Hundred => {
                 (0..40).for_each(|which| self.append(self.victim(round, which), round));
                 for which in 40..60 {

@@ -27,7 +27,6 @@ impl Git {
         let ask = ask.arg(quarantine.join("pack/pack")).input(loose);
         ask.run()?;
         self.give_again()?;
-        self.empty_quarantine()?;
         Ok(true)
     }
 

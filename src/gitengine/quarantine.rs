@@ -47,20 +47,6 @@ impl Git {
         Ok(git)
     }
 
-    /// Empties the folder, once everything was given, of its many small folders, too: they need room.
-    ///
-    /// # Errors
-    ///
-    /// A file can't be removed.
-    pub(super) fn empty_quarantine(&self) -> Result<()> {
-        match &self.quarantine {
-            Some(folder) if !self.is_gc_under_way() => fs::remove_dir_all(folder)
-                .and_then(|()| fs::create_dir(folder))
-                .map_err(|error| failed(folder, error)),
-            _ => Ok(()),
-        }
-    }
-
     /// Gives once more what a gc took away that had looked at the refs before they were changed. It is waited for, half a
     /// second at most: after that, the next command gives it.
     ///
@@ -163,12 +149,14 @@ fn quoted(path: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Empties the folder, but for the folders in it: the next objects need these again.
-///
-/// A git whose edio was killed may still be at work here.
+/// Empties the folder. The small folders in it go, too: to look into 256 of them takes as long as a git process.
 fn clear(folder: &Path) -> io::Result<()> {
-    for file in files_in(folder)? {
-        remove_if_there(&file)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => remove_if_there(&entry.path())?,
+        }
     }
     Ok(())
 }
