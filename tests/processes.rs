@@ -298,8 +298,8 @@ fn p7_the_processes_of_looking() {
         ("nothing but edio", &run(&[])),
         ("init", &run(&["init"])),
     ]), @r"
-    log: rev-parse, config, for-each-ref, cat-file (4)
-    log --json: rev-parse, config, for-each-ref, cat-file (4)
+    log: rev-parse, config, for-each-ref (3)
+    log --json: rev-parse, config, for-each-ref (3)
     show: rev-parse, config, for-each-ref, diff-tree, diff (5)
     diff: rev-parse, config, for-each-ref, diff (4)
     diff 1..2: rev-parse, config, for-each-ref, diff (4)
@@ -342,9 +342,9 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, for-each-ref, cat-file, status, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
-    undo a restore: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
-    redo: rev-parse, config, for-each-ref, rev-list, cat-file, cat-file, status, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
+    undo a turn: rev-parse, config, status, for-each-ref, cat-file, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
+    undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
+    redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
     revert: rev-parse, config, status, for-each-ref, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (20)
     ");
 }

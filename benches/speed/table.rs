@@ -24,7 +24,7 @@ struct Budget {
 const STATUS: &str = "git status -uall";
 const REV_PARSE: &str = "git rev-parse HEAD";
 
-const BUDGETS: [Budget; 11] = [
+const BUDGETS: [Budget; 10] = [
     Budget {
         step: "edio, nothing changed",
         times: 0.8,
@@ -84,12 +84,6 @@ const BUDGETS: [Budget; 11] = [
         times: 2.0,
         of: "true",
         from_files: 300,
-    },
-    Budget {
-        step: "edio, undo of 1 file",
-        times: 1.5,
-        of: STATUS,
-        from_files: 20_000,
     },
 ];
 

@@ -218,8 +218,13 @@ fn chosen<'a>(
 fn on_the_line(workspace: &Workspace, session: &Session) -> Result<BTreeSet<Oid>> {
     let mut line = BTreeSet::new();
     let mut next = session.current.clone();
+    let first = session.turns.values().next();
     while let Some(turn) = next.filter(|turn| turn.note.kind != Kind::Baseline) {
         line.insert(turn.commit.clone());
+        // Before it there is no turn to be listed: git need not be asked.
+        if first == Some(&turn) {
+            break;
+        }
         let parent = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
         next = match parent {
             Some(parent) => Some(parent.clone()),

@@ -16,7 +16,7 @@ use super::restore::{
     End, Goal, Performed, Plan, Sources, Task, bring_back, own_session, perform, plan_to,
     save_unsaved,
 };
-use super::scan::scan;
+use super::scan::{Scan, scan_beside};
 use super::session::Session;
 use super::side;
 use super::snapshot::{self, Moment};
@@ -80,26 +80,16 @@ struct Past {
 pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Result<Undone> {
     workspace.git = workspace.git.synced();
     snapshot::close_steps(workspace, moment)?;
-    let Some(session) = Session::active(workspace)? else {
-        return match direction {
-            Direction::Undo => undo_archive(workspace, moment),
-            Direction::Redo => Err(nothing(direction)),
-        };
-    };
-    let mut past = Past::of(workspace, &session)?;
-    let event = match direction {
-        Direction::Undo => past.done.pop(),
-        Direction::Redo => past.undone.pop(),
-    };
-    let Some(event) = event else {
-        return match direction {
-            // Everything in this session is taken back: before it came what put the one before it away.
-            Direction::Undo => undo_archive(workspace, moment),
-            _ => Err(nothing(direction)),
-        };
+    if workspace.state.session.is_none() && Session::active(workspace)?.is_none() {
+        return before_the_session(workspace, direction, moment);
+    }
+    let find = || last_event(workspace, direction);
+    let (scan, found) = scan_beside(workspace, TooMuch::Take, find)?;
+    let Some((session, event)) = found else {
+        return before_the_session(workspace, direction, moment);
     };
     match (&event.archived, direction) {
-        (None, _) => go_to(workspace, session, direction, &event, moment),
+        (None, _) => go_to(workspace, scan, session, direction, &event, moment),
         (Some(operation), Direction::Redo) => {
             redo_archive(workspace, session, &event, operation, moment)
         }
@@ -109,6 +99,31 @@ pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Res
             event.what
         ))
         .hint("to go back to a turn: edio restore TURN")),
+    }
+}
+
+/// The session under way, with what is taken back or done again; `None` where nothing is left in it.
+fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Session, Event)>> {
+    let Some(session) = Session::active(workspace)? else {
+        return Ok(None);
+    };
+    let mut past = Past::of(workspace, &session)?;
+    let event = match direction {
+        Direction::Undo => past.done.pop(),
+        Direction::Redo => past.undone.pop(),
+    };
+    Ok(event.map(|event| (session, event)))
+}
+
+/// Everything in the session is taken back: before it came what put the one before it away.
+fn before_the_session(
+    workspace: &mut Locked,
+    direction: Direction,
+    moment: Moment,
+) -> Result<Undone> {
+    match direction {
+        Direction::Undo => undo_archive(workspace, moment),
+        Direction::Redo => Err(nothing(direction)),
     }
 }
 
@@ -123,13 +138,13 @@ fn nothing(direction: Direction) -> Error {
 /// Brings the work tree to the snapshot before an event.
 fn go_to(
     workspace: &mut Locked,
+    scan: Scan,
     session: Session,
     direction: Direction,
     event: &Event,
     moment: Moment,
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
-    let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = bytes::of_turn(workspace, &target)?;
     let goal = Goal {
         tree: &target.tree,
