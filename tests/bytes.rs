@@ -861,3 +861,31 @@ fn p3_bytes_that_a_restore_of_an_unseen_head_left_are_in_the_next_turn() {
     repo.edio(["restore", "3"]).ok();
     assert_eq!(repo.read("x.lossy"), left);
 }
+
+#[test]
+fn p4_a_change_that_is_hidden_is_saved_before_a_restore_though_the_trees_are_equal() {
+    let repo = Repo::with(&[(".gitattributes", "*.t text\n"), ("a", "base\n")]);
+    repo.write("a.t", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("a", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("a.t", "1\r\n");
+    let ran = repo.edio(["restore", "1"]);
+    assert!(
+        ran.ok().stderr.contains("your unsaved work is turn 3"),
+        "{ran}"
+    );
+    assert_eq!(
+        (repo.read("a"), repo.read("a.t")),
+        ("base\n".into(), "1\n".into())
+    );
+    // What leads from there is the restore, and no other.
+    repo.edio(["undo"]).ok();
+    assert_eq!(
+        (repo.read("a"), repo.read("a.t")),
+        ("2\n".into(), "1\r\n".into())
+    );
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("a.t"), "1\n");
+    repo.fsck();
+}

@@ -214,7 +214,7 @@ fn what_it_says() {
         [json!({
             "v": 1, "paths": ["d/env"], "not_found": [], "commits": 6, "objects": 13, "excluded": [], "other_paths": [],
             "sessions": [{"session": repo.sessions("active")[0], "turns": [1, 2, 4]}],
-            "other_sessions": [], "other_refs": [], "own_commit": null, "own_index": false,
+            "other_sessions": [], "other_refs": [], "own_commit": null, "own_reflog": false, "own_index": false,
         })]
     );
 }
@@ -960,7 +960,7 @@ fn p6_the_session_of_another_work_tree_is_its_own() {
 }
 
 #[test]
-fn what_is_on_disk_in_another_work_tree_is_in_no_later_turn_there() {
+fn where_there_are_other_work_trees_it_is_in_no_later_turn_there() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.git(["worktree", "add", "-q", "-b", "side", "../linked"]);
     let linked = repo.outside().join("linked");
@@ -978,6 +978,30 @@ fn what_is_on_disk_in_another_work_tree_is_in_no_later_turn_there() {
         assert!(!repo.is_kept(SECRET), "{name}");
         assert_eq!(fs::read_to_string(there.join(name)).unwrap(), SECRET);
     }
+}
+
+#[test]
+fn where_another_work_tree_is_held_the_same_command_does_the_rest() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.git(["worktree", "add", "-q", "-b", "side", "../linked"]);
+    let linked = repo.outside().join("linked");
+    fs::write(linked.join("env"), SECRET).unwrap();
+    repo.edio_in(&linked, ["snapshot"]).ok();
+    repo.edio_in(&linked, ["sessions", "--close"]).ok();
+    let scratch = repo.path(".git/worktrees/linked/edio");
+    // As its last command left it where a gc was under way.
+    let kept = scratch.join("objects/aa");
+    repo.write(&kept, "an object\n");
+    let held = fs::File::open(scratch.join("children")).unwrap();
+    held.lock().unwrap();
+    let words = ["forget", "-f", "env", "--all-sessions", "--yes"];
+    let ran = repo.edio(words);
+    assert!(ran.fails(1).stderr.contains("still at work"), "{ran}");
+    assert!(ran.stderr.contains("forgot env"), "{ran}");
+    assert!(kept.exists());
+    drop(held);
+    repo.edio(words).fails(1);
+    assert!(!kept.exists());
 }
 
 #[test]

@@ -34,14 +34,24 @@ impl fmt::Display for Processes {
 }
 
 /// These run beside one another: which of the two starts first is not certain.
-const BESIDE: [[&str; 2]; 6] = [
-    ["rev-parse", "config"],
-    ["status", "check-ignore"],
-    ["status", "for-each-ref"],
-    ["diff-tree", "commit-tree"],
-    ["cat-file", "commit-tree"],
-    ["cat-file", "update-ref"],
-];
+const BESIDE: [[&str; 2]; 2] = [["rev-parse", "config"], ["status", "check-ignore"]];
+/// These, too, where a session is looked for while git looks at the files.
+const BESIDE_THE_SCAN: [[&str; 2]; 2] = [["status", "for-each-ref"], ["diff-tree", "commit-tree"]];
+/// These, too, where contents are fetched while an operation is written down.
+const BESIDE_THE_OPERATION: [[&str; 2]; 2] =
+    [["cat-file", "commit-tree"], ["cat-file", "update-ref"]];
+
+/// What runs beside one another in a verb.
+fn beside(verb: &str) -> Vec<[&'static str; 2]> {
+    let mut pairs = BESIDE.to_vec();
+    if matches!(verb, "restore" | "undo" | "redo") {
+        pairs.extend(BESIDE_THE_SCAN);
+    }
+    if matches!(verb, "restore" | "undo" | "redo" | "revert") {
+        pairs.extend(BESIDE_THE_OPERATION);
+    }
+    pairs
+}
 
 /// Runs edio, which must succeed, and reads what each git process said of itself.
 #[track_caller]
@@ -65,7 +75,8 @@ fn processes_of(repo: &Repo, command: &mut Command) -> Processes {
     fs::remove_dir_all(&told).unwrap();
     started.sort();
     let mut verbs: Vec<String> = started.into_iter().map(|(_, verb)| verb).collect();
-    let is_swapped = |pair: &[String]| BESIDE.contains(&[pair[1].as_str(), pair[0].as_str()]);
+    let beside = beside(command.get_args().next().unwrap().to_str().unwrap());
+    let is_swapped = |pair: &[String]| beside.contains(&[pair[1].as_str(), pair[0].as_str()]);
     while let Some(at) = verbs.windows(2).position(is_swapped) {
         verbs.swap(at, at + 1);
     }
@@ -152,7 +163,7 @@ fn p7_the_processes_of_a_snapshot() {
     changed: rev-parse, config, status, update-index, write-tree, diff-tree, commit-tree, update-ref (8)
     unchanged, index touched: rev-parse, config, ls-files, status (4)
     unchanged, staged: rev-parse, config, ls-files, status, write-tree (5)
-    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, diff-tree, commit-tree, commit-tree, update-ref (12)
+    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, commit-tree, diff-tree, commit-tree, update-ref (12)
     ");
     unchanged.at_most(4);
     changed.at_most(8);
@@ -321,8 +332,8 @@ fn p7_the_processes_of_accept() {
     repo.git(["commit", "-q", "-m", "mine", "src/1"]);
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @"
-    plain: rev-parse, config, status, for-each-ref, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
-    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, cat-file, cat-file, commit-tree, update-ref, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
+    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
+    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
     ");
 }
 
@@ -342,10 +353,10 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, status, for-each-ref, cat-file, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
+    undo a turn: rev-parse, config, for-each-ref, cat-file, status, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
     undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
     redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
-    revert: rev-parse, config, status, for-each-ref, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (20)
+    revert: rev-parse, config, for-each-ref, status, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (20)
     ");
 }
 

@@ -4,12 +4,21 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use super::project::Project;
 
 fn quiet(program: &str) -> Command {
     let mut command = Command::new(program);
-    command.stdin(Stdio::null()).env_remove("GIT_DIR");
+    command.stdin(Stdio::null());
+    let set = std::env::vars_os().map(|(name, _)| name);
+    for name in set.filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("GIT_") || name.starts_with("EDIO_")
+    }) {
+        command.env_remove(name);
+    }
     for (name, value) in [
         ("GIT_CONFIG_GLOBAL", "/dev/null"),
         ("GIT_CONFIG_SYSTEM", "/dev/null"),
@@ -97,7 +106,8 @@ impl Reference {
     }
 }
 
-/// The best that others have: an index of their own that is kept, and only what changed added to it.
+/// The best that others have: an index of their own that is kept, and only what changed added to it. They stop at a tree:
+/// no commit, no ref.
 pub struct Kept {
     pub project: Project,
     index: PathBuf,
@@ -124,7 +134,9 @@ impl Kept {
             &["diff-files", "--name-only", "-z"],
         );
         let mut paths = git(&["ls-files", "-o", "--exclude-standard", "-z"], b"");
-        paths.extend(modified.wait_with_output().unwrap().stdout);
+        let modified = modified.wait_with_output().unwrap();
+        assert!(modified.status.success());
+        paths.extend(modified.stdout);
         if !paths.is_empty() {
             let from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
             git(&["add", "--all", "--sparse", from[0], from[1]], &paths);
@@ -182,6 +194,7 @@ impl Edio {
         let index = self.project.top.join(".git/index");
         with_index(&self.project, &index, &["update-ref", "--stdin"], &refs);
         let _ = fs::remove_dir_all(self.project.top.join(".git/edio"));
+        git(&self.project, &["prune"]);
     }
 
     /// The most memory that edio or one of its children held at a time, in bytes. Where the system does not tell: 0.
@@ -193,7 +206,10 @@ impl Edio {
             .spawn()
             .unwrap();
         let mut peak = 0;
-        while child.try_wait().unwrap().is_none() {
+        let ended = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
             peak = peak.max(
                 family(child.id())
                     .into_iter()
@@ -201,7 +217,9 @@ impl Edio {
                     .max()
                     .unwrap_or(0),
             );
-        }
+            thread::sleep(Duration::from_millis(1));
+        };
+        assert!(ended.success(), "edio {words:?}");
         peak
     }
 }

@@ -42,7 +42,7 @@ struct Args {
     #[arg(long)]
     quick: bool,
     /// Where the figures go, as JSON.
-    #[arg(long, default_value = "target/speed.json")]
+    #[arg(long, default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/speed.json"))]
     json: PathBuf,
     /// Given by cargo.
     #[arg(long, hide = true)]
@@ -59,23 +59,21 @@ fn main() {
         eprintln!("{files} files: making them");
         let folder = tempfile::tempdir().unwrap();
         let mut table = Table::new(files);
-        session(&mut table, folder.path(), files, args.rounds);
-        long_session(&mut table, folder.path(), args.rounds);
+        let project = Project::make(&folder.path().join("plain"), files);
+        session(&mut table, folder.path(), &project, args.rounds);
+        long_session(&mut table, folder.path(), &project, args.rounds);
         println!("{table}");
         tables.push(table.json());
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(args.json);
-    fs::write(&path, serde_json::to_vec_pretty(&tables).unwrap()).unwrap();
-    eprintln!("written to {}", path.display());
+    fs::write(&args.json, serde_json::to_vec_pretty(&tables).unwrap()).unwrap();
+    eprintln!("written to {}", args.json.display());
 }
 
 /// The steps of a session, again and again, each contestant in a copy of the same project.
-fn session(table: &mut Table, folder: &Path, files: usize, rounds: usize) {
-    let original = Project::make(&folder.join("plain"), files);
-    let mut reference = Reference::new(original.copy(&folder.join("reference")));
-    let mut kept = Kept::new(original.copy(&folder.join("kept")));
-    let edio = Edio::new(original.copy(&folder.join("edio")));
-    let plain = original;
+fn session(table: &mut Table, folder: &Path, plain: &Project, rounds: usize) {
+    let mut reference = Reference::new(plain.copy(&folder.join("reference")));
+    let mut kept = Kept::new(plain.copy(&folder.join("kept")));
+    let edio = Edio::new(plain.copy(&folder.join("edio")));
 
     // How it begins is measured a few times only: each needs a fresh start.
     for _ in 0..rounds.min(3) {
@@ -87,14 +85,14 @@ fn session(table: &mut Table, folder: &Path, files: usize, rounds: usize) {
 
     for round in 0..rounds {
         table.time("true", || program("true"));
-        table.time("git rev-parse HEAD", || git(&plain, &["rev-parse", "HEAD"]));
+        table.time("git rev-parse HEAD", || git(plain, &["rev-parse", "HEAD"]));
         table.time("edio --version", || edio.run(&["--version"]));
 
         let status = ["status", "--porcelain", "-uall"];
-        table.time("git status -uall", || git(&plain, &status));
+        table.time("git status -uall", || git(plain, &status));
         table.time("reference, nothing changed", || reference.snapshot());
         table.time("kept index, nothing changed", || kept.snapshot());
-        table.time("edio, first look after others", || {
+        table.time("edio, nothing changed since a restore", || {
             edio.run(&["snapshot", "--if-changed"]);
         });
         table.time("edio, nothing changed", || {
@@ -103,11 +101,11 @@ fn session(table: &mut Table, folder: &Path, files: usize, rounds: usize) {
         table.time("edio status", || edio.run(&["status"]));
 
         for (edit, name) in [(Edit::One, "1 file"), (Edit::Hundred, "100 files")] {
-            for project in [&plain, &reference.project, &kept.project, &edio.project] {
+            for project in [plain, &reference.project, &kept.project, &edio.project] {
                 project.edit(edit, round);
             }
             table.time(&format!("git status -uall, {name} changed"), || {
-                git(&plain, &status)
+                git(plain, &status)
             });
             table.time(&format!("reference, {name} changed"), || {
                 reference.snapshot()
@@ -148,8 +146,7 @@ fn session(table: &mut Table, folder: &Path, files: usize, rounds: usize) {
 }
 
 /// What many turns cost: their list, and their room on disk.
-fn long_session(table: &mut Table, folder: &Path, rounds: usize) {
-    let plain = Project::at(&folder.join("plain"));
+fn long_session(table: &mut Table, folder: &Path, plain: &Project, rounds: usize) {
     let edio = Edio::new(plain.copy(&folder.join("long")));
     edio.run(&["snapshot"]);
     let before = edio.project.room_of_git();

@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::record::paths as path_values;
 use super::{Context, Printed, plural};
 use crate::error::{Error, Result};
-use crate::history::forget::{Extent, Forgotten, Plan, let_go_elsewhere, plan, run as carry_out};
+use crate::history::forget::{
+    Extent, Forgotten, Held, Plan, let_go_elsewhere, plan, run as carry_out,
+};
 use crate::history::workspace::Locked;
 use crate::term::{json, style, text};
 
@@ -59,6 +61,7 @@ struct Record {
     other_sessions: Vec<String>,
     other_refs: Vec<String>,
     own_commit: Option<String>,
+    own_reflog: bool,
     own_index: bool,
 }
 
@@ -77,9 +80,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let (mut workspace, plan) = look(context, args)?;
     let forgotten = carry_out(&mut workspace, &plan)?;
     let elsewhere = let_go_elsewhere(workspace);
-    report(context, &plan, &forgotten)?;
-    // It is done here, and can be given once more for the rest.
+    let reported = report(context, &plan, &forgotten);
+    // It is done here. What is left elsewhere, the same command does once more.
     elsewhere?;
+    reported?;
     Ok(0)
 }
 
@@ -104,10 +108,12 @@ fn look(context: &mut Context, args: &Args) -> Result<(Locked, Plan)> {
         (false, None) => Extent::Own,
     };
     let plan = plan(&workspace, &paths, &extent)?;
-    match plan.sessions.is_empty() {
-        true => Err(nothing(&plan)),
-        false => Ok((workspace, plan)),
+    if plan.sessions.is_empty() {
+        // An earlier one may have failed in another work tree.
+        let_go_elsewhere(workspace)?;
+        return Err(nothing(&plan));
     }
+    Ok((workspace, plan))
 }
 
 fn nothing(plan: &Plan) -> Error {
@@ -149,20 +155,24 @@ fn named(plan: &Plan) -> String {
 
 /// What holds it beside the sessions, and is not edio's to change.
 fn elsewhere(plan: &Plan) -> Option<String> {
-    let commit = plan.own.commit.as_ref();
-    let commit = commit.map(|oid| match plan.own.is_past {
-        true => (
-            format!("your reflog (commit {})", oid.short()),
-            "git reflog expire",
-        ),
-        false => (
-            format!("your own history (commit {})", oid.short()),
-            "git filter-repo",
-        ),
-    });
-    let index = ("your index".to_owned(), "git rm --cached");
-    let index = plan.own.is_staged.then_some(index);
-    let (places, ways): (Vec<String>, Vec<&str>) = commit.into_iter().chain(index).unzip();
+    let mut places = Vec::new();
+    if let Some((oid, held)) = &plan.own.commit {
+        let commit = oid.short();
+        places.push(match held {
+            Held::ByRef => (
+                format!("your own history (commit {commit})"),
+                "git filter-repo",
+            ),
+            Held::ByReflog => (
+                format!("your reflog (commit {commit})"),
+                "git reflog expire --expire=now --all",
+            ),
+        });
+    }
+    if plan.own.is_staged {
+        places.push(("your index".to_owned(), "git rm --cached"));
+    }
+    let (places, ways): (Vec<String>, Vec<&str>) = places.into_iter().unzip();
     (!places.is_empty()).then(|| {
         format!(
             "it is also in {}, which edio does not touch: see {}",
@@ -233,6 +243,7 @@ fn report(context: &mut Context, plan: &Plan, forgotten: &Forgotten) -> Result<(
 }
 
 fn record(plan: &Plan, forgotten: &Forgotten) -> Record {
+    let commit = plan.own.commit.as_ref();
     let sessions = plan.sessions.iter().map(|session| SessionRecord {
         session: session.id.to_string(),
         turns: session.turns.iter().copied().collect(),
@@ -251,7 +262,8 @@ fn record(plan: &Plan, forgotten: &Forgotten) -> Record {
             .map(ToString::to_string)
             .collect(),
         other_refs: plan.other_refs.clone(),
-        own_commit: plan.own.commit.as_ref().map(ToString::to_string),
+        own_commit: commit.map(|(oid, _)| oid.to_string()),
+        own_reflog: commit.is_some_and(|(_, held)| *held == Held::ByReflog),
         own_index: plan.own.is_staged,
     }
 }

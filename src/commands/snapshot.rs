@@ -72,6 +72,12 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
 }
 
 fn report(context: &mut Context, taken: &Taken) -> Result<()> {
+    if let Some(error) = &taken.not_packed {
+        context
+            .term
+            .warn("the turns before could not be packed: they take more room than they need");
+        context.term.error(error);
+    }
     if context.term.is_json() {
         return match &taken.turn {
             Some(turn) => context.term.record(&Changing {

@@ -2,24 +2,22 @@
 
 use super::command::Git;
 use super::error::Result;
-use super::objects::Oid;
 
 impl Git {
-    /// Packs the loose objects that these commits lead to, and no ref but those below that folder. Returns whether there
-    /// were any.
+    /// Packs the loose objects that the refs below a folder lead to, and no ref but those below the other one. Returns
+    /// whether there were any.
     ///
     /// # Errors
     ///
     /// git failed. Then there is no new pack.
-    pub fn pack_loose(&self, tips: &[&Oid], folder: &str) -> Result<bool> {
+    pub fn pack_loose(&self, refs: &str, own: &str) -> Result<bool> {
         let Some(quarantine) = &self.quarantine else {
             return Ok(false);
         };
-        let lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
-        let ask = self.ask("rev-list");
-        let ask = ask.args(["--objects", "--unpacked", "--stdin", "--not"]);
-        let ask = ask.arg(format!("--exclude={folder}*")).arg("--all");
-        let loose = ask.input(lines).run()?;
+        let ask = self.ask("rev-list").args(["--objects", "--unpacked"]);
+        let ask = ask.arg(format!("--glob={refs}*"));
+        let ask = ask.arg("--not").arg(format!("--exclude={own}*"));
+        let loose = ask.arg("--all").run()?;
         if loose.is_empty() {
             return Ok(false);
         }

@@ -185,6 +185,20 @@ mod tests {
     }
 
     #[test]
+    fn reads_a_head_without_a_commit_or_a_branch() {
+        let unborn = b"# branch.oid (initial)\0# branch.head main\0";
+        let head = Status::parse(unborn, b"").unwrap().head;
+        assert_eq!(
+            (head.commit, head.branch.as_deref()),
+            (None, Some("refs/heads/main"))
+        );
+        let a = "a".repeat(40);
+        let detached = format!("# branch.oid {a}\0# branch.head (detached)\0");
+        let head = Status::parse(detached.as_bytes(), b"").unwrap().head;
+        assert_eq!((head.commit, head.branch), (Oid::new(a), None));
+    }
+
+    #[test]
     fn refuses_what_it_does_not_know() {
         for bad in ["x", "9 y", "1 .M", "1 .M N... 100644", "# branch.oid zz"] {
             assert!(Status::parse(bad.as_bytes(), b"").is_err(), "{bad:?}");

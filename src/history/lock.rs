@@ -1,8 +1,8 @@
 //! The lock of a workspace: one process at a time takes turns and restores in it.
 //!
-//! There are two files. The lock proper dies with edio, however edio ends. The other one is inherited by each git that
-//! edio starts: where edio is killed, its git goes on, and may still write an index or move a ref. Whoever comes next
-//! would meet a half of it, so it waits for that git to end.
+//! There are two files. The lock proper dies with edio, however edio ends. The other one is inherited, on Unix, by each
+//! git that edio starts: where edio is killed, its git goes on, and may still write an index or move a ref. Whoever comes
+//! next would meet a half of it, so it waits for that git to end.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -43,7 +43,7 @@ impl Lock {
         Ok(fcntl_setfd(&self.children, FdFlags::empty())?)
     }
 
-    /// What is inherited here is chosen at each start.
+    /// Children inherit nothing here, so the git of a killed edio is not waited for.
     #[cfg(not(unix))]
     fn let_children_inherit(&self) -> io::Result<()> {
         Ok(())
@@ -61,7 +61,10 @@ fn taken(file: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<File
             "a git that a killed edio had started is still at work here: it holds {}",
             file.display()
         ))
-        .hint("wait for its end, or end it, and try again")),
+        .hint(format!(
+            "wait for its end, or end it: fuser -v {}",
+            file.display()
+        ))),
         other => other
             .or_cannot(|| format!("can't lock {}", file.display()))
             .map(|()| open),

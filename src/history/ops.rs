@@ -168,6 +168,9 @@ impl Operation {
 }
 
 /// An operation that is being written down. Nothing leads to it yet.
+///
+/// Where a snapshot is recorded in between, it is no longer what is to be done ([`Begun::is_for`]), and is dropped: what
+/// was written of it may be gone from the quarantine.
 pub struct Begun {
     session: SessionId,
     operation: Operation,
@@ -211,8 +214,8 @@ impl Begun {
         })
     }
 
-    /// Is it this operation, as the next one of this session?
-    pub fn is(&self, operation: &Operation, session: &Session, workspace: &Locked) -> bool {
+    /// Is it written down for this operation, as the next one of this session?
+    pub fn is_for(&self, operation: &Operation, session: &Session, workspace: &Locked) -> bool {
         self.session == session.id
             && self.operation == operation.at(workspace)
             && self.before.as_ref() == session.ops.as_ref().map(|commit| &commit.oid)

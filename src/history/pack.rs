@@ -1,18 +1,17 @@
 //! Turns are packed as they grow: loose files, not bytes, are what a turn costs on disk.
 //!
-//! Only what edio's own refs lead to and HEAD doesn't is packed. Then git removes the loose files of what is in a pack.
-//! No object goes: what the user has lost and may still look for stays.
+//! Only what the session's refs lead to and none of the user's does is packed. Then git removes the loose files of what
+//! is in a pack. No object goes: what the user has lost and may still look for stays.
 
 use crate::error::Result;
-use crate::gitengine::Oid;
 
-use super::refnames;
+use super::refnames::{self, Shelf};
 use super::workspace::{Locked, QUARANTINE};
 
-/// So many snapshots are loose at most. Packing costs as much as one or two of them.
+/// So many snapshots of a session are loose at most. Packing costs as much as one or two of them.
 const LOOSE: u32 = 50;
 
-/// Counts a snapshot that was written, and packs them all when there are many.
+/// Counts a snapshot that was written, and packs the session when there are many.
 ///
 /// # Errors
 ///
@@ -26,13 +25,11 @@ pub fn count(workspace: &mut Locked) -> Result<()> {
     let Some(standing) = &workspace.state.session else {
         return Ok(());
     };
-    let current = standing.current.clone();
-    let side = standing.side.clone();
-    let tips: Vec<&Oid> = [&current].into_iter().chain(&side).collect();
-    // Where filters may write objects of their own there is none for the rest.
+    let session = refnames::folder(Shelf::Active, &standing.id);
+    // Where filters may write objects of their own there is no quarantine for the rest.
     let folder = workspace.scratch().join(QUARANTINE);
     let git = workspace.git.in_quarantine(&folder)?;
-    if git.pack_loose(&tips, refnames::ALL)? {
+    if git.pack_loose(&session, refnames::ALL)? {
         git.remove_packed()?;
     }
     Ok(())

@@ -107,7 +107,7 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     if !workspace.state.unfinished {
         return Ok(None);
     }
-    // Those of a session that was being put away would stand in nobody's way, and so stay for ever.
+    // Dead locks that stand in nobody's way would otherwise stay until a gc.
     refs::remove_dead_locks(workspace);
     let git = workspace.git.clone();
     workspace.git = workspace.git.synced();

@@ -63,6 +63,8 @@ pub struct Taken {
     pub skipped: Vec<Skipped>,
     /// What a killed restore had left in the work tree: saved in the side commit, and removed.
     pub swept: Vec<RepoPath>,
+    /// Why the turns before it could not be packed. It is there all the same.
+    pub not_packed: Option<Error>,
 }
 
 /// Where a session stands: what its next snapshot grows from.
@@ -114,10 +116,10 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
     };
     let skipped = scan.skipped.clone();
     let leftovers = scan.leftovers.clone();
+    let mut not_packed = None;
     if turn.is_some() || ground.is_some() {
         if turn.is_some() {
-            // The turn is there: that it takes more room than it could is no failure of its.
-            let _ = pack::count(workspace);
+            not_packed = pack::count(workspace).err();
         }
         remember(workspace, scan)?;
         restore::sweep(workspace, &leftovers, request.moment.seconds)?;
@@ -127,6 +129,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         standing: workspace.state.session.clone(),
         skipped,
         swept: leftovers,
+        not_packed,
     })
 }
 

@@ -11,12 +11,11 @@ mod graph;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{
-    Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat, os_path,
-};
+use crate::gitengine::{Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat};
 
 use self::graph::{Content, Graph, Node};
 use super::bytes;
@@ -78,12 +77,19 @@ pub struct Plan {
 /// What the user's own git has of the paths.
 #[derive(Clone, Debug)]
 pub struct Own {
-    /// A commit that changed one of them.
-    pub commit: Option<Oid>,
-    /// Is it only in a reflog?
-    pub is_past: bool,
+    /// A commit that changed one of them, and what holds it.
+    pub commit: Option<(Oid, Held)>,
     /// Is one in the index?
     pub is_staged: bool,
+}
+
+/// What holds a commit of the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A ref.
+    ByRef,
+    /// Only a reflog.
+    ByReflog,
 }
 
 /// What came of it.
@@ -120,7 +126,7 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
     let (wanted, rest) = divide(workspace, sessions, &graph, &cut, extent)?;
     let below = graph.below(wanted.iter().flat_map(tips));
     let users: BTreeSet<&Oid> = below.iter().flat_map(|node| &node.users).collect();
-    let (commit, is_past) = users_commit(workspace, paths, &users)?;
+    let commit = users_commit(workspace, paths, &users)?;
     let wanted: Vec<&Session> = wanted.iter().filter(|session| holds(session)).collect();
     for session in &wanted {
         refuse_elsewhere(workspace, session)?;
@@ -139,7 +145,6 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
             .collect(),
         own: Own {
             commit,
-            is_past,
             is_staged: workspace.git.index_has(paths)?,
         },
         not_found: cut.not_found(paths),
@@ -149,21 +154,23 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
     })
 }
 
-/// A commit of the user's that changed one of these, and whether only a reflog leads to it.
+/// A commit of the user's that changed one of these, and what holds it.
 fn users_commit(
     workspace: &Workspace,
     paths: &[RepoPath],
     users: &BTreeSet<&Oid>,
-) -> Result<(Option<Oid>, bool)> {
-    let git = &workspace.git;
-    let without = refnames::ALL;
-    let Some(past) = git.commit_with(paths, users, without, Reflogs::Too)? else {
-        return Ok((None, false));
+) -> Result<Option<(Oid, Held)>> {
+    let found = |reflogs| {
+        let git = &workspace.git;
+        git.commit_with(paths, users, refnames::ALL, reflogs)
     };
-    match git.commit_with(paths, users, without, Reflogs::Not)? {
-        Some(present) => Ok((Some(present), false)),
-        None => Ok((Some(past), true)),
-    }
+    let Some(past) = found(Reflogs::Too)? else {
+        return Ok(None);
+    };
+    Ok(Some(match found(Reflogs::Not)? {
+        Some(present) => (present, Held::ByRef),
+        None => (past, Held::ByReflog),
+    }))
 }
 
 fn tips(session: &Session) -> impl Iterator<Item = &Oid> {
@@ -357,13 +364,16 @@ pub fn let_go_elsewhere(workspace: Locked) -> Result<()> {
     let linked = fs::read_dir(git.common_dir.join("worktrees")).into_iter();
     let linked = linked.flatten().flatten().map(|entry| entry.path());
     let folders = linked.chain([git.common_dir.clone()]);
-    for folder in folders.map(|folder| folder.join("edio")) {
-        if folder != own && folder.join(QUARANTINE).exists() {
-            let _lock = Lock::take(&folder)?;
-            empty_quarantine(&git, &folder)?;
-        }
-    }
-    Ok(())
+    let folders = folders.map(|folder| folder.join("edio"));
+    let others = folders.filter(|folder| folder != &own && folder.join(QUARANTINE).exists());
+    // One that fails keeps none of the others from it.
+    let outcomes: Vec<Result<()>> = others.map(|folder| let_go(&git, &folder)).collect();
+    outcomes.into_iter().collect()
+}
+
+fn let_go(git: &Git, scratch: &Path) -> Result<()> {
+    let _lock = Lock::take(scratch)?;
+    empty_quarantine(git, scratch)
 }
 
 /// The next command would give these objects to the repository once more.
@@ -465,21 +475,22 @@ fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<Vec<RepoPath>>
     Ok(other.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Keeps the paths that are still on disk out of later turns, where nothing else does. Returns the patterns.
+/// Keeps the paths out of later turns: those that are still on disk, where git doesn't ignore them, and all where there
+/// are other work trees. Returns the patterns.
 fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     let git = &workspace.git;
     let known = workspace.settings.all(EXCLUDE);
-    let others = other_work_trees(git);
+    let has_others = has_other_work_trees(git);
     let mut added = Vec::new();
     for path in paths {
-        let is_in = |tree: &PathBuf| path.below(tree).symlink_metadata().is_ok();
+        let is_there = path.below(&git.work_tree).symlink_metadata().is_ok();
         let pattern = literal_pattern(path);
         let is_known = known.contains(&pattern.as_slice()) || added.contains(&pattern);
-        let comes_back = || match is_in(&git.work_tree) {
-            true => is_left_out(workspace, path).map(|is_out| !is_out),
-            false => Ok(others.iter().any(is_in)),
+        let may_come_back = || match (has_others, is_there) {
+            (false, true) => is_left_out(workspace, path).map(|is_out| !is_out),
+            (has_others, _) => Ok(has_others),
         };
-        if !is_known && comes_back()? {
+        if !is_known && may_come_back()? {
             git.add_setting(EXCLUDE, &pattern)?;
             added.push(pattern);
         }
@@ -487,19 +498,12 @@ fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     Ok(added)
 }
 
-/// The other work trees of the repository, where they are to be found: the setting counts there, too.
-fn other_work_trees(git: &Git) -> Vec<PathBuf> {
-    let linked = fs::read_dir(git.common_dir.join("worktrees")).into_iter();
-    let linked = linked.flatten().flatten().filter_map(|entry| {
-        let file = fs::read(entry.path().join("gitdir")).ok()?;
-        Some(os_path(file.trim_ascii_end()).to_owned())
-    });
-    let dot_gits = linked.chain([git.common_dir.clone()]);
-    let trees = dot_gits.filter_map(|file| {
-        let is_dot_git = file.file_name().is_some_and(|name| name == ".git");
-        file.parent().filter(|_| is_dot_git).map(Path::to_owned)
-    });
-    trees.filter(|tree| tree != &git.work_tree).collect()
+/// Are there other work trees, in which it may be on disk, too? The setting counts in all of them.
+fn has_other_work_trees(git: &Git) -> bool {
+    match fs::read_dir(git.common_dir.join("worktrees")) {
+        Ok(mut linked) => linked.next().is_some(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// Does git ignore it, so that no turn takes it?

@@ -77,7 +77,7 @@ pub type Found = Result<(Session, Wish)>;
 /// # Errors
 ///
 /// The restore would be refused, or git failed.
-pub fn preview(workspace: &Locked, find: impl FnOnce() -> Found) -> Result<(Wish, Plan)> {
+pub fn preview(workspace: &Locked, find: impl Fn() -> Found) -> Result<(Wish, Plan)> {
     let (scan, (_, wish)) = scan_beside(workspace, TooMuch::Take, find)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let (plan, _) = make_plan(workspace, &scan, &wish, &raw_ids)?;
@@ -91,7 +91,7 @@ pub fn preview(workspace: &Locked, find: impl FnOnce() -> Found) -> Result<(Wish
 /// Refused, with nothing changed; or stopped midway, which the next command will find.
 pub fn restore(
     workspace: &mut Locked,
-    find: impl FnOnce(&Locked) -> Found,
+    find: impl Fn(&Locked) -> Found,
     moment: Moment,
 ) -> Result<(Wish, Restored)> {
     workspace.git = workspace.git.synced();

@@ -90,7 +90,7 @@ pub fn perform(
         ..operation
     };
     let contents = start_contents(&workspace.git, plan, sources)?;
-    let ahead = ahead.filter(|ahead| ahead.is(&operation, session, workspace));
+    let ahead = ahead.filter(|ahead| ahead.is_for(&operation, session, workspace));
     let begun = match ahead {
         Some(ahead) => ahead,
         None => Begun::start(workspace, session, &operation, moment.seconds)?,

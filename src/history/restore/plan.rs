@@ -465,6 +465,81 @@ mod tests {
     }
 
     #[test]
+    fn what_is_excluded_a_submodules_or_in_a_repository_stays() {
+        let facts = Facts {
+            excluded: BTreeSet::from([path("mine"), path("mine too")]),
+            rewritten: vec![
+                differs("mine too", file('a'), file('a')),
+                differs("line ends", file('a'), file('a')),
+            ],
+            ..facts(vec![
+                differs("mine", file('a'), file('b')),
+                differs("mod", entry(Mode::Gitlink, 'a'), None),
+                differs("lib/x", file('a'), None),
+            ])
+        };
+        let disk = Names(vec!["mine", "mine too", "line ends", "lib/.git", "lib/x"]);
+        let plan = plan(facts, &disk).unwrap();
+        let action = |name| &plan.actions[&path(name)];
+        assert_eq!(action("mine"), &Action::Keep(Kept::Excluded));
+        assert_eq!(action("mine too"), &Action::Keep(Kept::Excluded));
+        assert_eq!(action("mod"), &Action::Keep(Kept::Submodule));
+        assert_eq!(action("lib/x"), &Action::Keep(Kept::InRepository));
+        assert!(!plan.is_nothing());
+        let written = [differs("line ends", file('a'), file('a'))];
+        assert_eq!(plan.as_differences(), written);
+    }
+
+    #[test]
+    fn a_plan_that_keeps_all_is_nothing() {
+        let kept = facts(vec![differs("mod", entry(Mode::Gitlink, 'a'), None)]);
+        assert!(plan(kept, &Names(vec!["mod/.git"])).unwrap().is_nothing());
+        assert!(Plan::default().is_nothing());
+    }
+
+    #[test]
+    fn what_an_operation_replaced_is_put_back_where_there_is_room() {
+        let ignored = ["free/env", "file/env", "folder", "fifo", "env"];
+        let ignored = ignored.map(|name| (path(name), file('a').unwrap()));
+        let disk = Names(vec!["file", "folder/x", "fifo|", "env"]);
+        let mut plan = Plan::default();
+        plan.bring_back(&ignored, &[(path("env"), file('b').unwrap())], &disk);
+        let written = [
+            differs("env", file('b'), file('a')),
+            differs("free/env", None, file('a')),
+        ];
+        assert_eq!(plan.as_differences(), written);
+    }
+
+    #[test]
+    fn what_would_be_removed_is_a_candidate() {
+        let differences = [
+            differs("later", file('a'), None),
+            differs("changed", file('a'), file('b')),
+        ];
+        assert_eq!(candidates(&differences), [path("later")]);
+    }
+
+    #[test]
+    fn where_nothing_stands_nothing_is_in_the_way() {
+        let wanted = vec![differs("a/b/c", None, file('b'))];
+        assert!(plan(facts(wanted), &Names(vec!["x"])).is_ok());
+    }
+
+    #[test]
+    fn what_is_held_as_it_is_or_lies_elsewhere_blocks_nothing() {
+        let skipped = [
+            Skipped::new(path("a.x"), Why::Unfiltered),
+            Skipped::new(path("other"), Why::Unreadable),
+        ];
+        let facts = Facts {
+            not_held_now: &skipped,
+            ..facts(vec![differs("a.x", file('a'), file('b'))])
+        };
+        assert!(plan(facts, &Names(vec!["a.x", "other"])).is_ok());
+    }
+
+    #[test]
     fn an_ignored_file_in_the_way_is_saved() {
         let plan = plan(
             facts(vec![differs(".env", None, file('b'))]),

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::{Error, Kind, Result, While};
+use crate::error::{Kind, Result, While};
 use crate::gitengine::{
     Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
     status_question,
@@ -89,20 +89,15 @@ pub fn scan(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
 pub fn scan_beside<T>(
     workspace: &Locked,
     too_much: TooMuch,
-    other: impl FnOnce() -> Result<T>,
+    other: impl Fn() -> Result<T>,
 ) -> Result<(Scan, T)> {
-    let mut other = Some(other);
-    let mut outcome = None;
+    let mut found = None;
     let scan = scan_with(workspace, too_much, &mut || {
-        outcome = outcome.take().or_else(|| other.take().map(|other| other()));
+        found.get_or_insert_with(&other);
     });
-    // What the other work has to say tells more than what came of it.
-    match outcome {
-        Some(outcome) => outcome.and_then(|outcome| Ok((scan?, outcome))),
-        None => Err(scan
-            .err()
-            .unwrap_or_else(|| Error::bug("a scan without a look"))),
-    }
+    // The other work's error comes first, also where the scan ended before git looked.
+    let found = found.unwrap_or_else(other)?;
+    Ok((scan?, found))
 }
 
 fn scan_with(workspace: &Locked, too_much: TooMuch, meanwhile: &mut dyn FnMut()) -> Result<Scan> {
