@@ -36,7 +36,12 @@ impl fmt::Display for Processes {
 /// These run beside one another: which of the two starts first is not certain.
 const BESIDE: [[&str; 2]; 2] = [["rev-parse", "config"], ["status", "check-ignore"]];
 /// These, too, where a session is looked for while git looks at the files.
-const BESIDE_THE_SCAN: [[&str; 2]; 2] = [["status", "for-each-ref"], ["diff-tree", "commit-tree"]];
+const BESIDE_THE_SCAN: [[&str; 2]; 4] = [
+    ["status", "for-each-ref"],
+    ["status", "cat-file"],
+    ["status", "rev-list"],
+    ["diff-tree", "commit-tree"],
+];
 /// These, too, where contents are fetched while an operation is written down.
 const BESIDE_THE_OPERATION: [[&str; 2]; 2] =
     [["cat-file", "commit-tree"], ["cat-file", "update-ref"]];
@@ -75,7 +80,8 @@ fn processes_of(repo: &Repo, command: &mut Command) -> Processes {
     fs::remove_dir_all(&told).unwrap();
     started.sort();
     let mut verbs: Vec<String> = started.into_iter().map(|(_, verb)| verb).collect();
-    let beside = beside(command.get_args().next().unwrap().to_str().unwrap());
+    let verb = command.get_args().next().and_then(|verb| verb.to_str());
+    let beside = beside(verb.unwrap_or_default());
     let is_swapped = |pair: &[String]| beside.contains(&[pair[1].as_str(), pair[0].as_str()]);
     while let Some(at) = verbs.windows(2).position(is_swapped) {
         verbs.swap(at, at + 1);
@@ -314,7 +320,7 @@ fn p7_the_processes_of_looking() {
     show: rev-parse, config, for-each-ref, diff-tree, diff (5)
     diff: rev-parse, config, for-each-ref, diff (4)
     diff 1..2: rev-parse, config, for-each-ref, diff (4)
-    diff --workspace: rev-parse, config, status, for-each-ref, diff (5)
+    diff --workspace: rev-parse, config, for-each-ref, status, diff (5)
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     sessions: rev-parse, config, for-each-ref, for-each-ref, rev-list (5)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
@@ -353,7 +359,7 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, for-each-ref, cat-file, status, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
+    undo a turn: rev-parse, config, status, for-each-ref, cat-file, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
     undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
     redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
     revert: rev-parse, config, for-each-ref, status, update-index, write-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, update-index, write-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (20)
