@@ -111,6 +111,7 @@ const WRITERS: [&str; 15] = [
     "src/commands/man.rs",           // the folder that was asked for
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
     "src/gitengine/index.rs",        // index files of edio's own
+    "src/gitengine/pack.rs",         // loose objects that a pack of edio's has
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
     "src/history/gc.rs",             // old scratch files

@@ -889,3 +889,43 @@ fn p4_a_change_that_is_hidden_is_saved_before_a_restore_though_the_trees_are_equ
     assert_eq!(repo.read("a.t"), "1\n");
     repo.fsck();
 }
+
+/// Turn 0 is a HEAD that nobody saw, and bytes of now stayed there: an edit that git can't see is one from then on.
+#[test]
+fn p4_edits_behind_conversions_are_seen_after_a_restore_of_an_unseen_head() {
+    let repo = Repo::with(&[(".gitattributes", "*.f filter=up\n"), ("e.f", "BASE\n")]);
+    repo.git(["config", "filter.up.clean", "tr a-z A-Z"]);
+    repo.git(["config", "filter.up.smudge", "tr A-Z a-z"]);
+    repo.write("e.f", "other\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read("e.f"), "base\n");
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!(repo.turns(), 1, "nothing has changed since");
+    repo.write("e.f", "BaSe\n");
+    let status = repo.edio(["status", "--json"]).json();
+    assert_eq!(status[0]["unsaved"][0]["path"], "e.f");
+    let ran = repo.edio(["restore", "1"]);
+    assert!(
+        ran.ok().stderr.contains("your unsaved work is turn 2"),
+        "{ran}"
+    );
+    assert!(!ran.stderr.contains("warning"), "{ran}");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("e.f"), "BaSe\n");
+}
+
+#[test]
+fn p3_what_a_restore_of_an_unseen_head_wrote_is_no_strangers_change() {
+    let repo = Repo::with(&[
+        (".gitattributes", "*.crlf text eol=crlf\n"),
+        ("x.crlf", "one\n"),
+    ]);
+    repo.write("x.crlf", "three\r\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read("x.crlf"), "one\r\n");
+    let ran = repo.edio(["restore", "1"]);
+    assert!(!ran.ok().stderr.contains("warning"), "{ran}");
+    assert_eq!(repo.read("x.crlf"), "three\r\n");
+}

@@ -743,6 +743,30 @@ fn a_commit_that_only_a_session_still_holds_is_written_anew() {
 }
 
 #[test]
+fn at_the_end_of_a_shallow_history_it_is_written_anew_without_parents() {
+    let source = Repo::with(&[("a", "base\n")]);
+    source.write("env", SECRET);
+    source.commit("slipped in");
+    let repo = Repo::unborn();
+    let url = format!("file://{}", source.top.display());
+    repo.git(["fetch", "-q", "--depth", "1", &url, "main"]);
+    repo.git(["reset", "-q", "--hard", "FETCH_HEAD"]);
+    repo.remove(".git/FETCH_HEAD");
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.git(["rm", "-q", "env"]);
+    repo.git(["commit", "-q", "--amend", "-m", "taken out"]);
+    repo.edio(["forget", "-f", "env", "--yes"]).ok();
+    let secret = id_of(&repo, SECRET);
+    collect(&repo);
+    assert!(is_gone(&repo, &secret));
+    assert_eq!(repo.in_turn(1, "env"), None);
+    repo.edio(["restore", "1"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    repo.fsck();
+}
+
+#[test]
 fn an_accept_that_was_undone_comes_back_without_it() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("a", "1\n");
@@ -992,14 +1016,14 @@ fn where_another_work_tree_is_held_the_same_command_does_the_rest() {
     // As its last command left it where a gc was under way.
     let kept = scratch.join("objects/aa");
     repo.write(&kept, "an object\n");
-    let held = fs::File::open(scratch.join("children")).unwrap();
-    held.lock().unwrap();
+    let mut git = repo.holder("git", &scratch);
     let words = ["forget", "-f", "env", "--all-sessions", "--yes"];
     let ran = repo.edio(words);
     assert!(ran.fails(1).stderr.contains("still at work"), "{ran}");
     assert!(ran.stderr.contains("forgot env"), "{ran}");
     assert!(kept.exists());
-    drop(held);
+    drop(git.stdin.take());
+    git.wait().unwrap();
     repo.edio(words).fails(1);
     assert!(!kept.exists());
 }

@@ -626,16 +626,28 @@ fn p5_where_files_can_not_grow() {
 fn a_git_of_a_killed_edio_that_does_not_end_is_named() {
     let repo = three_turns();
     repo.write("a", "4\n");
-    let file = fs::File::create(repo.path(".git/edio/children")).unwrap();
-    file.lock().unwrap();
+    let mut git = repo.holder("git", &repo.path(".git/edio"));
     let refs = repo.edio_refs();
     let ran = repo.edio(["snapshot"]);
     let said = "a git that a killed edio had started is still at work here";
     assert!(ran.fails(1).stderr.contains(said), "{ran}");
     assert_eq!(repo.edio_refs(), refs);
-    drop(file);
+    drop(git.stdin.take());
+    git.wait().unwrap();
     repo.edio(["snapshot"]).ok();
     assert_eq!(repo.turns(), 4);
+}
+
+#[test]
+fn what_is_no_git_is_not_waited_for_long() {
+    let repo = three_turns();
+    repo.write("a", "4\n");
+    let mut helper = repo.holder("helper", &repo.path(".git/edio"));
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["status"]).ok();
+    assert_eq!(repo.turns(), 4);
+    drop(helper.stdin.take());
+    helper.wait().unwrap();
 }
 
 #[test]

@@ -151,3 +151,65 @@ fn where_git_can_not_pack_the_turn_is_taken_all_the_same_and_it_says_so() {
     assert_eq!((repo.turns(), warned), (52, 1));
     repo.fsck();
 }
+
+/// An object is fresh again in a loose file, and old in a pack of lost ones: git keeps it for the sake of the first.
+#[test]
+fn p1_a_lost_object_that_is_also_in_a_pack_keeps_its_time() {
+    let repo = project();
+    repo.write("lost", "precious\n");
+    let lost = repo.git(["hash-object", "-w", "lost"]);
+    repo.remove("lost");
+    let loose = repo.path(format!(".git/objects/{}/{}", &lost[..2], &lost[2..]));
+    let old = fs::File::open(&loose).unwrap();
+    old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    repo.git(["repack", "-q", "-a", "-d", "--cruft"]);
+    assert!(!loose.exists());
+    repo.write("lost", "precious\n");
+    repo.git(["add", "lost"]);
+    repo.git(["rm", "-q", "-f", "lost"]);
+    assert!(loose.exists());
+    turns(&repo, 1..=51);
+    assert!(loose.exists());
+    repo.git(["gc", "-q"]);
+    assert_eq!(repo.git(["cat-file", "-p", &lost]), "precious");
+}
+
+#[test]
+fn p1_what_another_repository_has_packed_stays_here() {
+    let source = project();
+    let top = source.top.to_str().unwrap().to_owned();
+    let repo = Repo::unborn();
+    repo.write(
+        ".git/objects/info/alternates",
+        format!("{top}/.git/objects\n"),
+    );
+    repo.write("mine", "mine\n");
+    repo.commit("mine");
+    let head = repo.git(["rev-parse", "HEAD"]);
+    source.git([
+        "fetch",
+        "-q",
+        repo.top.to_str().unwrap(),
+        &format!("{head}:refs/heads/topic"),
+    ]);
+    source.git(["gc", "-q"]);
+    turns(&repo, 1..=51);
+    source.git(["branch", "-q", "-D", "topic"]);
+    source.git(["reflog", "expire", "--expire=now", "--all"]);
+    source.git(["gc", "-q", "--prune=now"]);
+    assert_eq!(repo.git(["log", "--format=%s"]), "mine");
+    repo.edio(["restore", "3"]).ok();
+    repo.fsck();
+}
+
+#[test]
+fn while_a_gc_is_under_way_nothing_is_packed() {
+    let repo = project();
+    repo.write(".git/gc.pid", format!("{} here", std::process::id()));
+    turns(&repo, 1..=51);
+    assert!(packed(&repo).is_empty());
+    repo.remove(".git/gc.pid");
+    turns(&repo, 52..=101);
+    assert!(!packed(&repo).is_empty());
+    repo.fsck();
+}

@@ -1,5 +1,8 @@
 //! Which repository and which work tree is it, and is git new enough?
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
@@ -173,6 +176,22 @@ fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
 
 fn broken(error: std::io::Error) -> GitError {
     GitError::file("talking to git", error)
+}
+
+impl Git {
+    /// The commits at which the history of a shallow clone ends: their parents are not here.
+    ///
+    /// # Errors
+    ///
+    /// The list can't be read.
+    pub fn shallow_commits(&self) -> Result<BTreeSet<Oid>> {
+        let file = self.common_dir.join("shallow");
+        match fs::read(&file) {
+            Ok(list) => Ok(list.lines().filter_map(Oid::from_bytes).collect()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
+            Err(error) => Err(GitError::file(format!("reading {}", file.display()), error)),
+        }
+    }
 }
 
 /// Checks that the git in `PATH` is new enough. Returns the first two numbers of its version.

@@ -468,6 +468,23 @@ pub fn of_turn(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
     })
 }
 
+/// The notes of the snapshot that the session stands at, as far as this workspace knows: it may know more than the
+/// snapshot itself says.
+///
+/// # Errors
+///
+/// They can't be read.
+pub fn of_standing(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
+    let standing = workspace.state.session.as_ref();
+    match standing.filter(|standing| standing.current == turn.commit) {
+        Some(standing) => Ok(RawIds {
+            unnoted: standing.unnoted,
+            ..read(workspace, standing.side.as_ref())?
+        }),
+        None => of_turn(workspace, turn),
+    }
+}
+
 /// The notes in a side commit, or in its tree.
 ///
 /// # Errors

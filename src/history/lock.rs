@@ -4,7 +4,7 @@
 //! git that edio starts: where edio is killed, its git goes on, and may still write an index or move a ref. Whoever comes
 //! next would meet a half of it, so it waits for that git to end.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 use std::thread;
@@ -30,7 +30,15 @@ impl Lock {
     /// A file can't be opened, the file system knows no locks, or what a killed edio had started doesn't end.
     pub fn take(folder: &Path) -> Result<Self> {
         let own = taken(&folder.join("lock"), wait_for_edio)?;
-        let children = taken(&folder.join("children"), wait_for_orphans)?;
+        let file = folder.join("children");
+        let children = match taken(&file, wait_for_orphans) {
+            // Whoever else has inherited it, a helper that a filter left behind, is nobody to wait for.
+            Err(_) if !may_be_held_by_git(&file) => {
+                fs::remove_file(&file).or_cannot(|| format!("can't remove {}", file.display()))?;
+                taken(&file, wait_for_orphans)?
+            }
+            taken => taken?,
+        };
         let lock = Self { own, children };
         let cannot = || format!("can't hand on the lock of {}", folder.display());
         lock.let_children_inherit().or_cannot(cannot)?;
@@ -87,6 +95,25 @@ fn wait_for_orphans(file: &File) -> io::Result<()> {
         }
         waited += LOOK;
     }
+}
+
+/// May a git process have this file open? Where the system does not tell (proc(5)), it may.
+fn may_be_held_by_git(file: &Path) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return true;
+    };
+    let processes = processes.flatten().map(|entry| entry.path());
+    let mut gits = processes.filter(|process| {
+        let name = fs::read_to_string(process.join("comm"));
+        name.is_ok_and(|name| name.starts_with("git"))
+    });
+    gits.any(|git| match fs::read_dir(git.join("fd")) {
+        // Of another user's nothing is told; one that is gone holds nothing.
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+        Ok(open) => open
+            .flatten()
+            .any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == file)),
+    })
 }
 
 impl Drop for Lock {

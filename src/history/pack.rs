@@ -1,7 +1,7 @@
 //! Turns are packed as they grow: loose files, not bytes, are what a turn costs on disk.
 //!
-//! Only what the session's refs lead to and none of the user's does is packed. Then git removes the loose files of what
-//! is in a pack. No object goes: what the user has lost and may still look for stays.
+//! Only what the session's refs lead to and none of the user's does is packed, and only its loose files go. What the user
+//! has lost and may still look for stays.
 
 use crate::error::Result;
 
@@ -29,8 +29,5 @@ pub fn count(workspace: &mut Locked) -> Result<()> {
     // Where filters may write objects of their own there is no quarantine for the rest.
     let folder = workspace.scratch().join(QUARANTINE);
     let git = workspace.git.in_quarantine(&folder)?;
-    if git.pack_loose(&session, refnames::ALL)? {
-        git.remove_packed()?;
-    }
-    Ok(())
+    Ok(git.pack_loose(&session, refnames::ALL)?)
 }

@@ -253,6 +253,18 @@ impl Repo {
         }
     }
 
+    /// A program of this name that holds what edio's children inherit in a scratch folder, until its input ends.
+    pub fn holder(&self, name: &str, scratch: &Path) -> std::process::Child {
+        let program = self.outside().join(name);
+        fs::copy("/bin/cat", &program).unwrap();
+        let file = fs::File::create(scratch.join("children")).unwrap();
+        file.lock().unwrap();
+        let mut command = Command::new(program);
+        command.stdin(Stdio::piped());
+        // It is inherited as its standard output.
+        command.stdout(file).spawn().unwrap()
+    }
+
     /// The name of turn N's ref, in whatever session is under way here.
     pub fn turn_ref(&self, number: u32) -> String {
         let refs = self.git(["for-each-ref", "--format=%(refname)", "refs/edio/active"]);

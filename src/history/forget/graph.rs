@@ -89,6 +89,14 @@ impl Node {
     }
 }
 
+/// Where the history of a shallow clone ends, no parent is here: written anew, such a commit has none.
+fn without_absent(mut commit: Commit, shallow: &BTreeSet<Oid>) -> Commit {
+    if shallow.contains(&commit.oid) {
+        commit.parents.clear();
+    }
+    commit
+}
+
 /// The baseline grows from HEAD's commit; an accept has the new one among its parents.
 fn users_parents(commit: &Commit, trailers: &Trailers) -> BTreeSet<Oid> {
     let is_baseline = trailers.read("Kind") == Some(Kind::Baseline);
@@ -111,9 +119,10 @@ impl Graph {
             return Ok(Self::default());
         }
         let listed = workspace.git.held_alone_below(&tips, refnames::ALL)?;
+        let shallow = workspace.git.shallow_commits()?;
         let mut listed: BTreeMap<Oid, Commit> = listed
             .into_iter()
-            .map(|commit| (commit.oid.clone(), commit))
+            .map(|commit| (commit.oid.clone(), without_absent(commit, &shallow)))
             .collect();
         let mut graph = Self {
             alone: listed.keys().cloned().collect(),

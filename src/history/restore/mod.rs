@@ -154,12 +154,12 @@ fn begin_ahead(
     let stands = workspace.pointed.as_ref().map(|pointed| &pointed.commit);
     let from = session.current.as_ref();
     let from = from.filter(|from| Some(&from.commit) == stands && from.tree == scan.tree);
-    let Some(from) = from.filter(|_| wish.paths.is_empty()) else {
+    // Without a quarantine it would stay behind where the plan is refused.
+    let may_begin = wish.paths.is_empty() && workspace.git.quarantine.is_some();
+    let from = from.filter(|from| may_begin && from.commit != wish.target.commit);
+    let Some(from) = from else {
         return Ok(None);
     };
-    if from.commit == wish.target.commit {
-        return Ok(None);
-    }
     let operation = wish.operation(wish.target.tree.clone(), session, from);
     Begun::start(workspace, session, &operation, moment.seconds).map(Some)
 }

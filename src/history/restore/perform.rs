@@ -83,7 +83,7 @@ pub fn perform(
         end,
     } = task;
     let from = session.current()?.clone();
-    let now = bytes::of_turn(workspace, &from)?;
+    let now = bytes::of_standing(workspace, &from)?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
         side: saved.side.clone(),
@@ -116,6 +116,7 @@ pub fn perform(
     let turn = match end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
+            note_unseen(workspace, &turn, moment)?;
             None
         }
         End::New(mut note) => {
@@ -300,9 +301,30 @@ fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Tur
     };
     snapshot::stand(workspace, &moved)?;
     workspace.state.cache = cache;
-    if Unnoted::of(to) == Unnoted::AsCheckedOut {
-        // Where nobody saw the bytes behind conversions, those of now may have stayed: the next snapshot looks at all.
-        workspace.state.conversions = None;
+    Ok(())
+}
+
+/// Notes what is on disk behind conversions where a restore has led to a HEAD that nobody saw: bytes of now may have
+/// stayed there, and from here on a change of them is one.
+fn note_unseen(workspace: &mut Locked, turn: &Turn, moment: Moment) -> Result<()> {
+    let cache = workspace.state.cache.as_ref();
+    let has_rules = cache.is_some_and(|cache| cache.attribute_files);
+    if Unnoted::of(turn) == Unnoted::IsBlob || !bytes::may_convert(workspace, has_rules) {
+        return Ok(());
+    }
+    let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
+        return Ok(());
+    };
+    let noted = bytes::note(workspace, &RawIds::default(), &turn.tree, &Scope::All)?;
+    let of_turn = OfTurn {
+        raw_ids: &noted,
+        skipped: &[],
+    };
+    let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
+    workspace.state.conversions = Some(bytes::fingerprint(workspace));
+    if let Some(standing) = &mut workspace.state.session {
+        standing.side = side;
+        standing.unnoted = Unnoted::IsBlob;
     }
     Ok(())
 }
