@@ -98,8 +98,11 @@ fn wait_for_orphans(file: &File) -> io::Result<()> {
 }
 
 /// May a git process have this file open? Where the system does not tell (proc(5)), it may.
+#[cfg(unix)]
 fn may_be_held_by_git(file: &Path) -> bool {
-    let Ok(processes) = fs::read_dir("/proc") else {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino()));
+    let (Ok(processes), Ok(held)) = (fs::read_dir("/proc"), identity(file)) else {
         return true;
     };
     let processes = processes.flatten().map(|entry| entry.path());
@@ -112,8 +115,14 @@ fn may_be_held_by_git(file: &Path) -> bool {
         Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
         Ok(open) => open
             .flatten()
-            .any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == file)),
+            .any(|fd| identity(&fd.path()).is_ok_and(|open| open == held)),
     })
+}
+
+/// Nobody tells here.
+#[cfg(not(unix))]
+fn may_be_held_by_git(_: &Path) -> bool {
+    true
 }
 
 impl Drop for Lock {

@@ -26,8 +26,9 @@ pub fn count(workspace: &mut Locked) -> Result<()> {
         return Ok(());
     };
     let session = refnames::folder(Shelf::Active, &standing.id);
-    // Where filters may write objects of their own there is no quarantine for the rest.
+    // Where filters may write objects of their own there is no quarantine for the rest. Synced, for what may have been
+    // synced before lies in the pack alone then.
     let folder = workspace.scratch().join(QUARANTINE);
-    let git = workspace.git.in_quarantine(&folder)?;
+    let git = workspace.git.synced().in_quarantine(&folder)?;
     Ok(git.pack_loose(&session, refnames::ALL)?)
 }
