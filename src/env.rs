@@ -15,6 +15,11 @@ pub fn now() -> Option<i64> {
     var_os("EDIO_NOW")?.to_str()?.parse().ok()
 }
 
+/// `EDIO_AT_WORK`: the scratch folder of the edio that has started, under its lock, what started this one.
+pub fn at_work() -> Option<PathBuf> {
+    var_os("EDIO_AT_WORK").map(PathBuf::from)
+}
+
 /// `NO_COLOR`, set and not empty: no colours (<https://no-color.org>).
 pub fn no_color() -> bool {
     var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crate::common::Repo;
+use crate::common::{Repo, edio_binary};
 
 /// Takes a turn, and returns what it named as not held: path and reason.
 fn skipped(repo: &Repo) -> Vec<(String, String)> {
@@ -1044,4 +1044,19 @@ fn p1_a_snapshot_leaves_everything_of_gits_as_it_was() {
     assert_eq!(repo.in_turn(1, "new").as_deref(), Some("new\n"));
     assert_eq!(repo.in_turn(1, "untracked").as_deref(), Some("u\n"));
     repo.fsck();
+}
+
+#[test]
+fn p6_an_edio_that_a_filter_calls_does_not_wait_for_the_one_that_waits_for_it() {
+    let repo = Repo::with(&[(".gitattributes", "*.x filter=x\n"), ("a", "base\n")]);
+    let edio = edio_binary().display().to_string();
+    let said = repo.outside().join("said").display().to_string();
+    let filter = format!("'{edio}' snapshot --if-changed > /dev/null 2> '{said}'; cat");
+    repo.edio(["snapshot"]).ok();
+    repo.git(["config", "filter.x.clean", &filter]);
+    repo.write("a.x", "1\n");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(2, "a.x").as_deref(), Some("1\n"));
+    let said = std::fs::read_to_string(said).unwrap();
+    assert!(said.contains("edio is at work here"), "{said}");
 }

@@ -119,6 +119,7 @@ fn workspace() -> Option<Workspace> {
         told_elsewhere: env::git_is_told_where(),
         attributes_elsewhere: env::has_attributes_file(),
         git: env::find_program("git"),
+        waiting: None,
         trace: None,
         group: Group::Shared,
     };

@@ -80,6 +80,7 @@ impl Context {
                 attributes_elsewhere: env::has_attributes_file(),
                 home: env::home().and_then(|home| home.canonicalize().ok()),
                 git: env::find_program("git"),
+                waiting: env::at_work(),
                 trace: verbose.then(trace),
                 group: Group::Shared,
             },

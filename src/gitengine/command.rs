@@ -82,6 +82,9 @@ pub struct Git {
     pub case: Case,
     /// Where new objects are written before they are given to the repository.
     pub quarantine: Option<PathBuf>,
+    /// The scratch folder of the edio that is at work, as what it starts is told: an edio that a filter calls must not
+    /// wait for one that waits for the filter.
+    pub at_work: Option<PathBuf>,
 }
 
 /// What git is told of names that differ only in case.
@@ -147,6 +150,10 @@ impl Git {
             // A turn is what was on disk, whatever the user has put in the place of its objects since.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_OPTIONAL_LOCKS", "0");
+        let command = match &self.at_work {
+            Some(scratch) => command.env("EDIO_AT_WORK", scratch),
+            None => command,
+        };
         let command = self
             .quarantine_variables()
             .into_iter()

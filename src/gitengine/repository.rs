@@ -144,6 +144,7 @@ fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Point
         survives: Survives::Kill,
         case: Case::AsSet,
         quarantine: None,
+        at_work: None,
     };
     Some((git, pointed))
 }
@@ -171,6 +172,7 @@ fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
         survives: Survives::Kill,
         case: Case::AsSet,
         quarantine: None,
+        at_work: None,
     })
 }
 

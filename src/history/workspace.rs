@@ -32,10 +32,26 @@ pub struct Place {
     pub home: Option<PathBuf>,
     /// The git that `PATH` finds.
     pub git: Option<PathBuf>,
+    /// The scratch folder of an edio that waits for this one.
+    pub waiting: Option<PathBuf>,
     /// Told of each process.
     pub trace: Option<Trace>,
     /// Where git's processes stand when the terminal sends a signal.
     pub group: Group,
+}
+
+impl Place {
+    /// An edio that works in this folder has started a filter or a hook, which has started this one: each would wait for
+    /// the other.
+    fn refuse_waiting(&self, scratch: &Path) -> Result<()> {
+        match &self.waiting {
+            Some(other) if same_folder(other, scratch) => Err(Error::cannot(
+                "edio is at work here, and waits for what has called this one",
+            )
+            .hint("a filter of git's must not call edio in its own work tree")),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A workspace, to look at.
@@ -111,8 +127,10 @@ impl Locked {
         // Whoever works here meanwhile empties the quarantine.
         self.git.give_objects()?;
         self.lock = None;
+        let at_work = self.git.at_work.take();
         let outcome = work(&self.workspace);
         self.lock = Some(Lock::take(&folder)?);
+        self.git.at_work = at_work;
         self.workspace.read_again(&folder)?;
         outcome
     }
@@ -151,9 +169,13 @@ impl Workspace {
     pub fn open_locked(place: &Place) -> Result<Locked> {
         // What is found must be found under the lock. The folder of the lock is almost always where it is guessed.
         let guess = guess_scratch(place);
+        guess
+            .as_deref()
+            .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
         let early = guess.as_deref().map(Lock::take).transpose()?;
         let mut workspace = Self::find(place, guess.as_deref())?;
         let folder = workspace.make_scratch()?;
+        place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
         let (lock, is_early) = match early.filter(|_| is_guessed) {
             Some(lock) => (lock, true),
@@ -172,6 +194,7 @@ impl Workspace {
         if !is_early || is_lost {
             workspace.read_again(&folder)?;
         }
+        workspace.git.at_work = Some(folder);
         if workspace.state.git.is_none() {
             workspace.state.git = place.git.as_deref().and_then(identity);
         }
