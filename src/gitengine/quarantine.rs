@@ -201,9 +201,14 @@ fn give(from: &Path, to: &Path) -> io::Result<BTreeSet<PathBuf>> {
 }
 
 /// Syncs the names in a folder to disk.
+///
+/// Where the folder is gone, a gc has taken all of it away again: it is given once more when the refs are changed.
 #[cfg(unix)]
 fn sync(folder: &Path) -> io::Result<()> {
-    fs::File::open(folder)?.sync_all()
+    match fs::File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        open => open?.sync_all(),
+    }
 }
 
 /// The system syncs names by itself.
