@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 
 use super::command::{Answer, Git};
-use super::error::Result;
+use super::error::{GitError, Result};
 use super::objects::{Commit, Oid};
 
 /// What a ref must be for a change to be made.
@@ -87,7 +87,14 @@ impl Git {
             .env("GIT_COMMITTER_NAME", "edio")
             .env("GIT_COMMITTER_EMAIL", "edio@localhost")
             .env("GIT_COMMITTER_DATE", "@0 +0000");
-        ask.run()?;
+        let said = ask.run()?;
+        if !said.is_empty() {
+            // It has nothing to say where it has done that: this is no git that can be believed.
+            return Err(GitError::Output {
+                command: "git update-ref".to_owned(),
+                what: format!("{:?}", said.as_bstr()),
+            });
+        }
         // The refs are moved. What can't be given now is given by the next command.
         let _ = self.give_again();
         Ok(())
