@@ -668,6 +668,14 @@ fn what_a_filter_leaves_running_keeps_nobody_waiting() {
     options.read(true).write(true).open(&fifo).unwrap();
 }
 
+#[test]
+fn p5_a_git_that_is_cut_off_when_it_has_moved_the_branch() {
+    Scene::new(accepted_soon(), &["accept", "feat"]).survives_all(&[Fault::Cut]);
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    Scene::new(repo, &["undo"]).survives_all(&[Fault::Cut]);
+}
+
 /// Kills git and edio in the middle of each change of several refs, with none, one, … of them moved.
 fn survives_torn_changes(repo: Repo, words: &'static [&'static str]) {
     let scene = Scene::new(repo, words);

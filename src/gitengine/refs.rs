@@ -138,7 +138,18 @@ impl Git {
             Some(after) => ask.args([name, after.as_str(), before]),
             None => ask.args(["-d", name, before]),
         };
-        ask.run().map(drop)
+        match ask.run() {
+            // A git that was killed may have done its work before.
+            Err(error) if self.commit_at(name)?.as_ref() != after => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The commit that a ref points to; `None` where there is no such ref.
+    fn commit_at(&self, name: &str) -> Result<Option<Oid>> {
+        let ask = self.ask("rev-parse").args(["--verify", "--quiet"]);
+        let found = ask.arg(format!("{name}^{{commit}}")).outcome()?;
+        Ok(Oid::from_bytes(found.stdout.trim_ascii()))
     }
 
     /// Is a commit the other, or an ancestor of it?
