@@ -1066,9 +1066,7 @@ fn what_a_work_tree_keeps_for_a_gc_does_not_come_back() {
 /// A git that counts how often it is called, and at the N-th call kills who called it. Where that one moves refs, it
 /// moves only the first few of them before.
 fn killer(repo: &Repo) {
-    let paths = crate::common::path();
-    let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
-    let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+    let real = crate::common::real_git();
     let git = repo.outside().join("bin/git");
     repo.write(
         &git,
@@ -1227,8 +1225,7 @@ fn p5_killed_with_some_refs_moved_the_next_command_moves_the_others() {
 fn p6_a_ref_that_moves_meanwhile_stops_it_and_nothing_changes() {
     let repo = two_arms();
     let paths = crate::common::path();
-    let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
-    let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+    let real = crate::common::real_git();
     let ops = format!("refs/edio/active/{}/ops", repo.sessions("active")[0]);
     let git = repo.outside().join("bin/git");
     repo.write(

@@ -116,9 +116,7 @@ impl Scene {
 
     /// A git that counts how often it is called, and plays a fault the N-th time.
     fn write_killer(&self) {
-        let paths = crate::common::path();
-        let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
-        let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+        let real = crate::common::real_git();
         let git = self.repo.outside().join("bin/git");
         self.repo.write(
             &git,

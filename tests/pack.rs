@@ -134,8 +134,7 @@ fn what_is_packed_can_be_forgotten() {
 fn where_git_can_not_pack_the_turn_is_taken_all_the_same_and_it_says_so() {
     let repo = project();
     let paths = crate::common::path();
-    let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
-    let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+    let real = crate::common::real_git();
     let git = repo.outside().join("bin/git");
     let script =
         format!("#!/bin/sh\ncase \"$*\" in *pack-objects*) exit 128 ;; esac\nexec {real} \"$@\"\n");

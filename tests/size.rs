@@ -649,8 +649,7 @@ fn exclude_beats_include_and_knows_no_rules_but_its_own() {
 #[cfg(target_os = "linux")]
 fn peak(repo: &Repo, words: &[&str]) -> u64 {
     let paths = crate::common::path();
-    let mut found = paths.split(':').map(|folder| format!("{folder}/git"));
-    let real = found.find(|git| fs::metadata(git).is_ok()).unwrap();
+    let real = crate::common::real_git();
     let (bin, told) = (repo.outside().join("bin"), repo.outside().join("told"));
     let script = format!(
         "#!/bin/sh\n{real} \"$@\"\ncode=$?\n\

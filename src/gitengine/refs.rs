@@ -140,16 +140,21 @@ impl Git {
         };
         match ask.run() {
             // A git that was killed may have done its work before.
-            Err(error) if self.commit_at(name)?.as_ref() != after => Err(error),
-            _ => Ok(()),
+            Err(_) if self.is_at(name, after) => Ok(()),
+            moved => moved.map(drop),
         }
     }
 
-    /// The commit that a ref points to; `None` where there is no such ref.
-    fn commit_at(&self, name: &str) -> Result<Option<Oid>> {
+    /// Is it sure that a ref points to this commit, or, for `None`, that there is no such ref?
+    fn is_at(&self, name: &str, commit: Option<&Oid>) -> bool {
         let ask = self.ask("rev-parse").args(["--verify", "--quiet"]);
-        let found = ask.arg(format!("{name}^{{commit}}")).outcome()?;
-        Ok(Oid::from_bytes(found.stdout.trim_ascii()))
+        let found = ask.arg(format!("{name}^{{commit}}")).outcome();
+        found.is_ok_and(|found| match found.status.code() {
+            Some(0) => Oid::from_bytes(found.stdout.trim_ascii()).as_ref() == commit,
+            // So it ends where there is none; a git that fails says 128.
+            Some(1) => commit.is_none(),
+            _ => false,
+        })
     }
 
     /// Is a commit the other, or an ancestor of it?

@@ -727,6 +727,12 @@ pub fn left_out(why: &str) {
     std::io::stderr().write_all(words.as_bytes()).unwrap();
 }
 
+/// The git that is tried, by its full path: for a program of that name that calls it.
+pub fn real_git() -> String {
+    let mut found = path().split(':').map(|folder| format!("{folder}/git"));
+    found.find(|git| fs::metadata(git).is_ok()).unwrap()
+}
+
 /// Where programs are looked for: first the git that `EDIO_TEST_GIT` names, where it names one.
 pub fn path() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
