@@ -3,7 +3,8 @@
 //! # The layers
 //!
 //! ```text
-//! main → cli → commands → { history, term, process }
+//! main → cli → commands → { history, agents, mcp, term, process }
+//!                    mcp → { history, term }
 //!                history → gitengine → process
 //!                          term → process
 //! ```
@@ -11,6 +12,7 @@
 //! - [`cli`] is the command tree. It parses, and calls one function of [`commands`].
 //! - [`commands`] has a file for each verb: its arguments, and how its outcome looks as text and as JSON.
 //! - [`history`] is what edio knows: sessions, turns, restores. It prints nothing, and is told the time.
+//! - [`agents`] is what other programs define: their configuration files, what their hooks say.
 //! - [`gitengine`] is how git is asked. It knows nothing of turns.
 //! - [`term`] is the person's terminal: the only place that prints.
 //! - [`process`], [`env`], [`clock`]: the only places that start a process, read the environment, read the time.
@@ -25,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agents;
 pub mod cli;
 pub mod clock;
 pub mod commands;

@@ -1,0 +1,1 @@
+//! Claude Code: its configuration, and what its hooks say.

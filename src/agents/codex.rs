@@ -1,0 +1,1 @@
+//! Codex: its configuration, and what its hooks say.

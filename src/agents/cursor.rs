@@ -1,0 +1,1 @@
+//! Cursor: its configuration, and what its hooks say.

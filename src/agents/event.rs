@@ -1,0 +1,1 @@
+//! What a hook says, in one vocabulary for all agents.

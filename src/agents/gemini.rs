@@ -1,0 +1,1 @@
+//! Gemini CLI: its configuration, and what its hooks say.

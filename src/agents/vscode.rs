@@ -1,0 +1,1 @@
+//! VS Code: its configuration, and what its hooks say.
