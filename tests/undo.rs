@@ -298,6 +298,24 @@ fn p5_many_in_a_row_though_the_scratch_folder_is_lost_between() {
 }
 
 #[test]
+fn a_path_restored_though_it_is_ignored_now_goes_and_comes_as_often_as_one_likes() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.write("d/z", "first\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write(".gitignore", "d/\n");
+    repo.write("d/z", "second\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1", "-f", "d/z"]).ok();
+    for _ in 0..3 {
+        assert_eq!(repo.read("d/z"), "first\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("d/z"), "second\n");
+        repo.edio(["redo"]).ok();
+    }
+    assert!(repo.is_kept("second\n"));
+}
+
+#[test]
 fn p4_an_ignored_file_that_a_restore_replaced_comes_back() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("x", "held\n");

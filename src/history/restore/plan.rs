@@ -219,7 +219,8 @@ impl Plan {
 
     /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
     ///
-    /// Where a folder stands, or the way leads through a file, they stay in the side commit.
+    /// Where a folder stands, or the way leads through a file, they stay in the side commit. A file that stands there and
+    /// that the work tree's tree does not hold is an ignored one, too: it is saved, so that the way back finds it.
     pub fn bring_back(
         &mut self,
         ignored: &[(RepoPath, Entry)],
@@ -234,6 +235,9 @@ impl Plan {
         };
         for (path, new) in ignored.iter().filter(|(path, _)| room(path)) {
             let old = now.iter().find(|(other, _)| other == path);
+            if old.is_none() && disk.at(path) != OnDisk::Nothing {
+                self.saved.insert(path.clone());
+            }
             let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
             self.actions
                 .insert(path.clone(), Action::Write { new, old });
@@ -509,6 +513,14 @@ mod tests {
             differs("free/env", None, file('a')),
         ];
         assert_eq!(plan.as_differences(), written);
+    }
+
+    #[test]
+    fn an_ignored_file_that_comes_back_saves_the_one_that_it_replaces() {
+        let ignored = [(path("env"), file('a').unwrap())];
+        let mut plan = Plan::default();
+        plan.bring_back(&ignored, &[], &Names(vec!["env"]));
+        assert_eq!(plan.saved, BTreeSet::from([path("env")]));
     }
 
     #[test]
