@@ -344,7 +344,9 @@ impl World {
             Verb::Snapshot => words(&["snapshot", "--json"]),
             Verb::SnapshotIfChanged => words(&["snapshot", "--if-changed"]),
             Verb::Run(path, content) => {
-                let script = "test -d \"$(dirname \"$0\")\" && ! test -d \"$0\" && printf \"$1\" > \"$0\"; true";
+                // A link may lead to the user's own config.
+                let script = "test -d \"$(dirname \"$0\")\" && ! test -d \"$0\" && ! test -L \"$0\" && \
+                              printf \"$1\" > \"$0\"; true";
                 let content = String::from_utf8_lossy(CONTENTS[*content]).replace('\0', "0");
                 words(&["run", "--", "sh", "-c", script, path, &content])
             }

@@ -315,6 +315,33 @@ fn a_path_restored_though_it_is_ignored_now_goes_and_comes_as_often_as_one_likes
     assert!(repo.is_kept("second\n"));
 }
 
+/// Where nothing was before the restore, nothing is after the undo, ignored or not.
+#[test]
+fn what_a_restore_made_is_gone_after_the_undo_though_it_is_ignored_now() {
+    for words in [&["restore", "1"][..], &["restore", "1", "-f", "d"]] {
+        let repo = Repo::with(&[("a", "a\n")]);
+        repo.write("d/z", "first\n");
+        repo.write("d/crlf", "first\r\n");
+        repo.edio(["snapshot"]).ok();
+        repo.remove("d");
+        repo.write("a", "other\n");
+        repo.edio(["snapshot"]).ok();
+        repo.write(".git/info/exclude", "d/\n");
+        repo.edio(words).ok();
+        for _ in 0..3 {
+            assert_eq!(repo.read("d/crlf"), "first\r\n");
+            repo.edio(["undo"]).ok();
+            assert!(!repo.has("d"), "{words:?}");
+            repo.edio(["redo"]).ok();
+            assert_eq!(repo.read("d/z"), "first\n", "{words:?}");
+        }
+        // What was changed since is the person's own.
+        repo.write("d/z", "edited\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("d/z"), "edited\n");
+    }
+}
+
 #[test]
 fn p4_an_ignored_file_that_a_restore_replaced_comes_back() {
     let repo = Repo::with(&[("a", "base\n")]);

@@ -1,1 +1,232 @@
 //! What a hook says, in one vocabulary for all agents.
+//!
+//! Each agent's file reads its own payloads. They are read leniently: a field that is missing, or is of another type, is
+//! not there; an event that nobody knows is none.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Agent;
+
+/// Something that happened, as an agent's hook tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id for its conversation.
+    pub session: Option<String>,
+    /// The agent's own id for the prompt that it works on.
+    pub prompt: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Where it works: the first of them is its current folder.
+    pub folders: Vec<PathBuf>,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum What {
+    /// A conversation began, or goes on: what was under way in it before is not.
+    Opened,
+    /// The agent was told to do something. This is the first line of that.
+    Told(String),
+    /// It has used a tool, well or not.
+    Used(Tool),
+    /// It waits for helpers that are still at work, or one of them has ended.
+    Paused,
+    /// It has ended what it was told to do.
+    Ended(Ending),
+    /// The conversation is over.
+    Closed,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// As it should.
+    Completed,
+    /// With an error.
+    Failed,
+    /// By the person.
+    Interrupted,
+}
+
+/// A tool that was used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// The agent's own id for this use.
+    pub call: Option<String>,
+    /// What it may have changed.
+    pub touched: Touched,
+}
+
+/// What a tool may have changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Touched {
+    /// Nothing: it only looks, or edio itself takes care.
+    Nothing,
+    /// These files, and no others.
+    Files(Vec<PathBuf>),
+    /// Whatever there is.
+    Anything,
+}
+
+/// Reads the payload that an agent's hook was given, an object in JSON. `None` where it tells of nothing that matters, or
+/// can't be read.
+///
+/// Several agents run the hooks of another one's configuration: `agent` is whose hook it is, `caller` says which agent
+/// is known to have called it.
+pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event> {
+    let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+    let value: Value = serde_json::from_slice(payload).ok()?;
+    let payload = Payload(Some(value.as_object()?));
+    let agent = match payload.has("cursor_version") {
+        true => Agent::Cursor,
+        false => agent,
+    };
+    let what = match agent {
+        Agent::Claude | Agent::Vscode => super::claude::what(&payload),
+        Agent::Codex => super::codex::what(&payload),
+        Agent::Cursor => super::cursor::what(&payload),
+        Agent::Gemini => super::gemini::what(&payload),
+    }?;
+    if matches!(&what, What::Used(tool) if tool.touched == Touched::Nothing) {
+        return None;
+    }
+    Some(Event {
+        agent: caller.map_or_else(|| agent.to_string(), str::to_owned),
+        session: payload.word(&["session_id", "conversation_id"]),
+        prompt: payload.word(&["prompt_id", "turn_id", "generation_id"]),
+        model: payload.word(&["model"]),
+        folders: payload.folders(),
+        what,
+    })
+}
+
+/// An object in JSON, as an agent's hook gets it; where it should be one and is not, it has no fields.
+pub(super) struct Payload<'a>(Option<&'a Map<String, Value>>);
+
+impl<'a> Payload<'a> {
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.0?.get(key)
+    }
+
+    /// Is there such a field?
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The text of a field.
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.get(key)?.as_str()
+    }
+
+    /// The list in a field.
+    pub fn list(&self, key: &str) -> &'a [Value] {
+        let list = self.get(key).and_then(Value::as_array);
+        list.map_or(&[], Vec::as_slice)
+    }
+
+    /// The first of these fields that says something, made fit to stand on one line.
+    pub fn word(&self, keys: &[&str]) -> Option<String> {
+        let mut texts = keys.iter().filter_map(|key| self.text(key));
+        let text = texts.find(|text| !text.trim().is_empty())?;
+        Some(first_line(text))
+    }
+
+    /// The first line of what the agent was told.
+    pub fn told(&self, key: &str) -> What {
+        What::Told(first_line(self.text(key).unwrap_or_default()))
+    }
+
+    /// A path as the agent gives it: a relative one counts from where it works.
+    pub fn place(&self, path: &str) -> PathBuf {
+        match self.folders().first() {
+            Some(folder) => folder.join(path),
+            None => PathBuf::from(path),
+        }
+    }
+
+    /// Where the agent works.
+    fn folders(&self) -> Vec<PathBuf> {
+        let cwd = self.text("cwd").into_iter();
+        let roots = self.list("workspace_roots").iter();
+        let folders = cwd.chain(roots.filter_map(Value::as_str));
+        let folders = folders.filter(|folder| !folder.is_empty());
+        let mut found: Vec<PathBuf> = Vec::new();
+        for folder in folders.map(PathBuf::from) {
+            if !found.contains(&folder) {
+                found.push(folder);
+            }
+        }
+        found
+    }
+
+    /// The tool that was used; what it may have changed is told by its name and its input.
+    pub fn used(&self, touched: impl FnOnce(&str, &Payload<'a>) -> Touched) -> Option<What> {
+        let name = self.text("tool_name")?;
+        let input = Payload(self.get("tool_input").and_then(Value::as_object));
+        let is_edios = name.starts_with("mcp__edio__") || name.starts_with("mcp_edio_");
+        Some(What::Used(Tool {
+            name: first_line(name),
+            call: self.word(&["tool_use_id"]),
+            touched: match is_edios {
+                true => Touched::Nothing,
+                false => touched(name, &input),
+            },
+        }))
+    }
+
+    /// The file that a field of a tool's input names; anything, where none of them does.
+    pub fn file_in(&self, input: &Payload<'_>, keys: &[&str]) -> Touched {
+        let mut texts = keys.iter().filter_map(|key| input.text(key));
+        match texts.find(|text| !text.is_empty()) {
+            Some(path) => Touched::Files(vec![self.place(path)]),
+            None => Touched::Anything,
+        }
+    }
+}
+
+/// The first line that says something, without what could drive a terminal, and not longer than a message's subject
+/// should ever be.
+fn first_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let mut chars = line.chars().filter(|c| !c.is_control());
+    let mut first: String = chars.by_ref().take(LONGEST).collect();
+    if chars.next().is_some() {
+        first.push('…');
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_known_by_the_first_line_that_says_something() {
+        assert_eq!(first_line("\n  \r\n fix \u{1b}[31mit\nnow"), "fix [31mit");
+        assert_eq!(first_line(" \n"), "");
+        assert_eq!(
+            first_line(&"ä".repeat(201)),
+            format!("{}…", "ä".repeat(200))
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+            for (agent, _) in Agent::ALL {
+                let _ = read(agent, None, &bytes);
+            }
+        }
+    }
+}

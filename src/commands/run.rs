@@ -237,6 +237,7 @@ fn work(program: &OsString, status: Status) -> Work {
             (false, None) => Ending::Failed,
         }),
         exit: Some(i32::from(status.shell_code())),
+        ..Work::default()
     }
 }
 

@@ -11,7 +11,7 @@ use super::paths::os_path;
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout)|remote\..*\.promisor|commit\.(gpgsign|cleanup|template))$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.promisor|commit\.(gpgsign|cleanup|template))$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
@@ -42,6 +42,15 @@ impl Settings {
     pub fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| {
             [&b"true"[..], b"yes", b"on", b"1"]
+                .iter()
+                .any(|word| value.eq_ignore_ascii_case(word))
+        })
+    }
+
+    /// Is it set to something that git takes as false?
+    pub fn is_false(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| {
+            [&b"false"[..], b"no", b"off", b"0", b""]
                 .iter()
                 .any(|word| value.eq_ignore_ascii_case(word))
         })

@@ -114,7 +114,17 @@ impl Git {
     ///
     /// git could not be started.
     pub fn ask_ignored(&self, paths: &[RepoPath]) -> Result<IgnoreQuestion> {
-        self.ask_ignore(self.ask("check-ignore"), paths)
+        self.ask_ignore(self.ask("check-ignore").arg("--no-index"), paths)
+    }
+
+    /// The same, where what the user's index has is ignored by no rule.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn ask_untracked_ignored(&self, paths: &[RepoPath]) -> Result<IgnoreQuestion> {
+        let ask = self.ask("check-ignore").index(&self.users_index());
+        self.ask_ignore(ask, paths)
     }
 
     /// The same with the `.gitignore` files of another folder, laid out as in the work tree.
@@ -123,7 +133,8 @@ impl Git {
     ///
     /// git could not be started.
     pub fn ask_ignored_under(&self, rules: &Path, paths: &[RepoPath]) -> Result<IgnoreQuestion> {
-        let ask = self.ask("check-ignore").work_tree(rules);
+        let ask = self.ask("check-ignore").arg("--no-index");
+        let ask = ask.work_tree(rules);
         self.ask_ignore(ask, paths)
     }
 
@@ -151,6 +162,7 @@ impl Git {
         let ignores_case = self.case == Case::AsSet && settings.is_true("core.ignorecase");
         let ask = self
             .ask("check-ignore")
+            .arg("--no-index")
             .setting("core.excludesFile=/dev/null")
             .setting(format!("core.ignoreCase={ignores_case}"))
             .env("GIT_DIR", folder.join("git"))
@@ -190,7 +202,7 @@ impl Git {
         // This command knows no literal pathspecs, and dies of a name like `:!x`, but not where a `./` stands before it.
         let ask = ask
             .without_pathspec_rules()
-            .args(["--no-index", "-z", "--stdin"])
+            .args(["-z", "--stdin"])
             .nul_input(paths.iter().map(|path| [b"./", path.as_bytes()].concat()));
         Ok(IgnoreQuestion(Some(ask.start()?)))
     }

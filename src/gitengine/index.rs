@@ -15,7 +15,7 @@ use sha1::Digest as _;
 use super::command::Git;
 use super::config::Settings;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, Oid, one_oid};
+use super::objects::{Entry, Mode, Oid, hex, one_oid};
 use super::paths::RepoPath;
 
 /// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
@@ -98,10 +98,6 @@ fn identity(meta: &fs::Metadata) -> Identity {
         })
     };
     (0, 0, time(meta.modified()), time(meta.created()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// An entry of an index, as `git ls-files -s -v -z` prints it.

@@ -45,15 +45,36 @@ impl ObjectFormat {
     ///
     /// Reading fails, or the content does not have the length that was said.
     pub fn hash_blob(self, length: u64, content: impl Read) -> io::Result<Oid> {
+        let head = format!("blob {length}\0");
         match self {
-            ObjectFormat::Sha1 => hash_with(sha1::Sha1::new(), length, content),
-            ObjectFormat::Sha256 => hash_with(sha2::Sha256::new(), length, content),
+            ObjectFormat::Sha1 => hash_with(sha1::Sha1::new(), &head, length, content),
+            ObjectFormat::Sha256 => hash_with(sha2::Sha256::new(), &head, length, content),
+        }
+    }
+
+    /// The id of a tree that is stored as these bytes, computed as git does.
+    pub fn hash_tree(self, stored: &[u8]) -> Oid {
+        let head = format!("tree {}\0", stored.len());
+        match self {
+            ObjectFormat::Sha1 => hash_all(sha1::Sha1::new(), &head, stored),
+            ObjectFormat::Sha256 => hash_all(sha2::Sha256::new(), &head, stored),
         }
     }
 }
 
-fn hash_with<D: sha1::Digest>(mut hasher: D, length: u64, content: impl Read) -> io::Result<Oid> {
-    hasher.update(format!("blob {length}\0"));
+fn hash_all<D: sha1::Digest>(mut hasher: D, head: &str, content: &[u8]) -> Oid {
+    hasher.update(head);
+    hasher.update(content);
+    Oid(hex(&hasher.finalize()))
+}
+
+fn hash_with<D: sha1::Digest>(
+    mut hasher: D,
+    head: &str,
+    length: u64,
+    content: impl Read,
+) -> io::Result<Oid> {
+    hasher.update(head);
     let mut buffer = vec![0; 1 << 16];
     let mut content = content.take(length.saturating_add(1));
     let mut read = 0_u64;
@@ -70,8 +91,12 @@ fn hash_with<D: sha1::Digest>(mut hasher: D, length: u64, content: impl Read) ->
     if read != length {
         return Err(io::Error::other("the file changed while it was read"));
     }
-    let hash = hasher.finalize();
-    Ok(Oid(hash.iter().map(|b| format!("{b:02x}")).collect()))
+    Ok(Oid(hex(&hasher.finalize())))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The id of an object, in full.
@@ -105,6 +130,13 @@ impl Oid {
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The bytes that the digits stand for, as trees have them.
+    pub fn binary(&self) -> Vec<u8> {
+        let digits = self.0.as_bytes().chunks(2);
+        let byte = |pair: &[u8]| u8::from_str_radix(pair.to_str().ok()?, 16).ok();
+        digits.filter_map(byte).collect()
     }
 
     /// Enough of them for a person.

@@ -6,8 +6,9 @@ use bstr::ByteSlice;
 
 use super::command::Git;
 use super::error::{GitError, Result};
-use super::objects::{ObjectFormat, Oid, one_oid};
+use super::objects::{Oid, one_oid};
 use super::paths::{RepoPath, os_path};
+use super::trees::{Item, items};
 
 /// So many trees are held in memory at a time.
 const CHUNK: usize = 50;
@@ -52,28 +53,6 @@ pub enum Reflogs {
     Too,
     /// It is not.
     Not,
-}
-
-/// An entry of a tree, of whatever kind.
-#[derive(Clone)]
-struct Item {
-    mode: Vec<u8>,
-    oid: Oid,
-    name: Vec<u8>,
-}
-
-impl Item {
-    fn is_tree(&self) -> bool {
-        matches!(self.mode.as_slice(), b"40000" | b"040000")
-    }
-
-    fn kind(&self) -> &'static str {
-        match self.mode.as_slice() {
-            b"160000" => "commit",
-            _ if self.is_tree() => "tree",
-            _ => "blob",
-        }
-    }
 }
 
 /// What a folder has become: nothing is left of it where this is `None`.
@@ -289,30 +268,9 @@ impl Pruning<'_> {
         let (empty, full): (Vec<_>, Vec<_>) =
             trees.into_iter().partition(|(_, items)| items.is_empty());
         left.extend(empty.into_iter().map(|(old, _)| (old, None)));
-        let mut input = Vec::new();
-        for item in full
-            .iter()
-            .flat_map(|(_, items)| items.iter().map(Some).chain([None]))
-        {
-            if let Some(item) = item {
-                let head = format!("{} {} {}\t", item.mode.as_bstr(), item.kind(), item.oid);
-                input.extend_from_slice(head.as_bytes());
-                input.extend_from_slice(&item.name);
-            }
-            // A record that is empty ends a tree.
-            input.push(0);
-        }
-        if input.is_empty() {
-            return Ok(left);
-        }
-        let ask = self.git.ask("mktree").args(["-z", "--missing", "--batch"]);
-        let output = ask.input(input).run()?;
-        let written: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
-        let written = written.filter(|written| written.len() == full.len());
-        let written = written.ok_or_else(|| GitError::Output {
-            command: "git mktree --batch".to_owned(),
-            what: format!("{:?}", output.as_bstr()),
-        })?;
+        let written = self
+            .git
+            .write_trees(full.iter().map(|(_, items)| items.as_slice()))?;
         let pairs = full.into_iter().map(|(old, _)| old).zip(written);
         left.extend(
             pairs
@@ -321,22 +279,4 @@ impl Pruning<'_> {
         );
         Ok(left)
     }
-}
-
-/// Reads a tree as it is stored: `<mode> <name> NUL <id>`, for each entry.
-fn items(mut raw: &[u8], format: ObjectFormat) -> Option<Vec<Item>> {
-    let mut items = Vec::new();
-    while !raw.is_empty() {
-        let (mode, rest) = raw.split_once_str(" ")?;
-        let (name, rest) = rest.split_once_str("\0")?;
-        let (oid, rest) = rest.split_at_checked(format.digits() / 2)?;
-        let digits: String = oid.iter().map(|byte| format!("{byte:02x}")).collect();
-        items.push(Item {
-            mode: mode.to_vec(),
-            oid: Oid::new(digits)?,
-            name: name.to_vec(),
-        });
-        raw = rest;
-    }
-    Some(items)
 }

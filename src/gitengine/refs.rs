@@ -2,7 +2,7 @@
 
 use bstr::ByteSlice;
 
-use super::command::{Answer, Git};
+use super::command::{Answer, Asked, Git};
 use super::error::{GitError, Result};
 use super::objects::{Commit, Oid};
 
@@ -64,6 +64,27 @@ pub struct RefCommit {
     pub name: String,
     /// The commit.
     pub commit: Commit,
+}
+
+/// A question for HEAD under way.
+pub struct HeadQuestion {
+    branch: Asked,
+    commit: Asked,
+}
+
+impl HeadQuestion {
+    /// The full name of its branch, and its commit, as [`Git::head`] returns them.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn answer(self) -> Result<(Option<String>, Option<Oid>)> {
+        let branch = self.branch.finish()?;
+        let name = branch.stdout.trim_ascii().to_str_lossy().into_owned();
+        let branch = branch.status.success().then_some(name);
+        let commit = self.commit.finish()?;
+        Ok((branch, Oid::from_bytes(commit.stdout.trim_ascii())))
+    }
 }
 
 impl Git {
@@ -183,16 +204,20 @@ impl Git {
     ///
     /// git failed.
     pub fn head(&self) -> Result<(Option<String>, Option<Oid>)> {
-        let branch = self.ask("symbolic-ref").args(["-q", "HEAD"]).outcome()?;
-        let branch = match branch.status.success() {
-            true => Some(branch.stdout.trim_ascii().to_str_lossy().into_owned()),
-            false => None,
-        };
-        let commit = self
-            .ask("rev-parse")
-            .args(["-q", "--verify", "HEAD^{commit}"])
-            .outcome()?;
-        Ok((branch, Oid::from_bytes(commit.stdout.trim_ascii())))
+        self.ask_head()?.answer()
+    }
+
+    /// Begins to ask where HEAD stands.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn ask_head(&self) -> Result<HeadQuestion> {
+        let commit = ["-q", "--verify", "HEAD^{commit}"];
+        Ok(HeadQuestion {
+            branch: self.ask("symbolic-ref").args(["-q", "HEAD"]).start()?,
+            commit: self.ask("rev-parse").args(commit).start()?,
+        })
     }
 
     /// The refs below these names (a name in full, or a folder of names) that point to commits, with the commits.

@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::command::Git;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, Oid};
+use super::objects::{Entry, Mode, ObjectFormat, Oid};
 use super::paths::{RepoPath, os_path};
 
 impl Git {
@@ -143,6 +143,43 @@ impl Git {
     }
 }
 
+impl Git {
+    /// Writes these trees, whatever they lead to. Returns their ids, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub(super) fn write_trees<'a>(
+        &self,
+        trees: impl Iterator<Item = &'a [Item]>,
+    ) -> Result<Vec<Oid>> {
+        let mut input = Vec::new();
+        let mut count = 0;
+        for items in trees {
+            for item in items {
+                let head = format!("{} {} {}\t", item.mode.as_bstr(), item.kind(), item.oid);
+                input.extend_from_slice(head.as_bytes());
+                input.extend_from_slice(&item.name);
+                input.push(0);
+            }
+            // A record that is empty ends a tree.
+            input.push(0);
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let ask = self.ask("mktree").args(["-z", "--missing", "--batch"]);
+        let output = ask.input(input).run()?;
+        let written: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
+        let written = written.filter(|written| written.len() == count);
+        written.ok_or_else(|| GitError::Output {
+            command: "git mktree --batch".to_owned(),
+            what: format!("{:?}", output.as_bstr()),
+        })
+    }
+}
+
 /// A path that a tree has. Who wrote the tree need not have been git.
 ///
 /// # Errors
@@ -159,6 +196,57 @@ fn parse(record: &[u8]) -> Option<(&[u8], Entry)> {
     let mode = Mode::from_digits(fields.next()?)?;
     let oid = Oid::from_bytes(fields.nth(1)?)?;
     Some((path, Entry { mode, oid }))
+}
+
+/// An entry of a tree, of whatever kind.
+#[derive(Clone)]
+pub(super) struct Item {
+    /// Its mode, as the tree has it.
+    pub mode: Vec<u8>,
+    /// What it is.
+    pub oid: Oid,
+    /// Its name in the folder.
+    pub name: Vec<u8>,
+}
+
+impl Item {
+    /// Is it a folder?
+    pub fn is_tree(&self) -> bool {
+        matches!(self.mode.as_slice(), b"40000" | b"040000")
+    }
+
+    /// Where it stands among the others: git compares a folder's name as if a slash followed it.
+    pub fn sort_key(&self) -> Vec<u8> {
+        let slash: &[u8] = if self.is_tree() { b"/" } else { b"" };
+        [&self.name, slash].concat()
+    }
+
+    /// The type of the object.
+    pub fn kind(&self) -> &'static str {
+        match self.mode.as_slice() {
+            b"160000" => "commit",
+            _ if self.is_tree() => "tree",
+            _ => "blob",
+        }
+    }
+}
+
+/// Reads a tree as it is stored: `<mode> <name> NUL <id>`, for each entry.
+pub(super) fn items(mut raw: &[u8], format: ObjectFormat) -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    while !raw.is_empty() {
+        let (mode, rest) = raw.split_once_str(" ")?;
+        let (name, rest) = rest.split_once_str("\0")?;
+        let (oid, rest) = rest.split_at_checked(format.digits() / 2)?;
+        let digits: String = oid.iter().map(|byte| format!("{byte:02x}")).collect();
+        items.push(Item {
+            mode: mode.to_vec(),
+            oid: Oid::new(digits)?,
+            name: name.to_vec(),
+        });
+        raw = rest;
+    }
+    Some(items)
 }
 
 #[cfg(test)]

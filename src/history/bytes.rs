@@ -16,7 +16,7 @@ use crate::gitengine::{Conversion, Difference, Entry, Mode, Oid, RepoPath};
 
 use super::restore::disk_blob_id;
 use super::scan::{Recent, Scan, Touched};
-use super::turn::{Ending, Turn};
+use super::turn::{Ending, Kind, Turn};
 use super::workspace::{Locked, Workspace};
 
 /// What was on disk at a path.
@@ -51,9 +51,10 @@ pub enum Unnoted {
 impl Unnoted {
     /// What holds in a turn.
     pub fn of(turn: &Turn) -> Self {
-        match turn.note.work.ending {
-            Some(Ending::Unmeasured) => Unnoted::AsCheckedOut,
-            _ => Unnoted::IsBlob,
+        let is_unseen = turn.note.work.ending == Some(Ending::Unmeasured);
+        match is_unseen && turn.note.kind == Kind::Baseline {
+            true => Unnoted::AsCheckedOut,
+            false => Unnoted::IsBlob,
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod limits;
 pub mod lock;
 pub mod ops;
 mod pack;
+pub mod prompt;
 pub mod recover;
 pub mod refnames;
 pub mod refs;

@@ -9,11 +9,12 @@ use super::bytes::{self, Unnoted};
 use super::choice::Choice;
 use super::limits::TooMuch;
 use super::pack;
+use super::prompt;
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::restore;
-use super::scan::{Scan, scan};
+use super::scan::{Named, Scan, scan};
 use super::session::Session;
 use super::side::{self, OfTurn};
 use super::skipped::{self, Skipped};
@@ -139,6 +140,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
 ///
 /// The git directory can't be written.
 pub fn remember(workspace: &mut Locked, scan: Scan) -> Result<()> {
+    workspace.state.all_held = scan.skipped.is_empty();
     scan.keep(workspace)?;
     workspace.state.save(&workspace.scratch())
 }
@@ -166,7 +168,7 @@ fn write_scan(
         message: request.message.clone().unwrap_or_else(|| summary(&paths)),
         kind: request.kind,
         stat,
-        work: request.work.clone(),
+        work: work(workspace, request),
         choice: scan.choice.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
@@ -175,6 +177,47 @@ fn write_scan(
     };
     let seconds = request.moment.seconds;
     write_turn(workspace, ground, &scan.tree, note, seconds)
+}
+
+/// Who worked. A turn that is taken while an agent works on what it was told carries that.
+fn work(workspace: &Workspace, request: &Request) -> Work {
+    let mut work = request.work.clone();
+    if request.kind == Kind::Turn && work.prompt.is_none() {
+        let open = prompt::the_open_one(&workspace.state, request.moment.seconds);
+        work.prompt = open.map(|prompt| prompt.text.clone());
+    }
+    work
+}
+
+/// Records what became of the files that an agent's tool named, if anything did, as a step.
+///
+/// # Errors
+///
+/// Any step failed. Then there is none, and everything is as before.
+pub fn record_named(
+    workspace: &mut Locked,
+    ground: Ground,
+    named: Named,
+    request: &Request,
+) -> Result<()> {
+    if named.tree == ground.tree {
+        return Ok(());
+    }
+    let git = &workspace.git;
+    let (differences, stat) = git.differences_counted(&ground.tree, &named.tree, &[])?;
+    let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
+    let note = Note {
+        message: request.message.clone().unwrap_or_else(|| summary(&paths)),
+        kind: request.kind,
+        stat,
+        work: work(workspace, request),
+        skipped_count: named.skipped.len(),
+        skipped: named.skipped,
+        ..note(workspace, &ground.standing.id, &named.head)
+    };
+    write_turn(workspace, ground, &named.tree, note, request.moment.seconds)?;
+    pack::count(workspace)?;
+    workspace.state.save(&workspace.scratch())
 }
 
 /// Saves what the turn's tree can't hold: the bytes on disk behind conversions, and a long list of what is skipped.
@@ -525,8 +568,14 @@ pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn
     let note = Note {
         kind: Kind::Turn,
         stat,
+        message: match &step.note.work.prompt {
+            Some(prompt) => prompt.clone(),
+            None => step.note.message.clone(),
+        },
         work: Work {
             ending: Some(Ending::Interrupted),
+            tool: None,
+            tool_call: None,
             ..step.note.work.clone()
         },
         ..step.note.clone()

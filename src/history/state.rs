@@ -1,5 +1,6 @@
 //! What a workspace remembers between two commands. All of it can be found again: losing it costs time, nothing else.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +11,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{FileStamp, Oid, RepoPath};
 
 use super::bytes::Unnoted;
+use super::prompt::Prompt;
 use super::refnames::SessionId;
 use super::scan::Recent;
 use super::turn::Number;
@@ -32,6 +34,12 @@ pub struct State {
     pub unfinished: bool,
     /// The refs that `forget` was about to move, where its end was not seen.
     pub forgetting: Vec<Move>,
+    /// Was there nothing that the last scan could not hold?
+    pub all_held: bool,
+    /// What agents were told to do, and are not known to have ended.
+    pub prompts: Vec<Prompt>,
+    /// When each agent's hook was last heard, in seconds since 1970.
+    pub heard: BTreeMap<String, i64>,
     /// How many snapshots were written since the last were packed.
     pub loose: u32,
     /// The git whose version was found new enough.

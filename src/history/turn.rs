@@ -60,7 +60,7 @@ pub enum Ending {
     Failed,
     /// By a signal, or by something else that came in between.
     Interrupted,
-    /// Nobody saw the end.
+    /// Nobody saw the end: the look at the work tree came later, or, of a baseline, never.
     Unmeasured,
 }
 
@@ -143,6 +143,16 @@ impl FromStr for Number {
 pub struct Work {
     /// The agent: `claude`, `codex`, the name of a command.
     pub agent: Option<String>,
+    /// The agent's own id for its conversation.
+    pub agent_session: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The first line of what it was told to do.
+    pub prompt: Option<String>,
+    /// The tool that it used: of a step.
+    pub tool: Option<String>,
+    /// The agent's own id for that use.
+    pub tool_call: Option<String>,
     /// How it ended.
     pub ending: Option<Ending>,
     /// The exit code of the command that `run` ran.
@@ -231,6 +241,11 @@ impl Note {
             stat: trailers.get("Stat").and_then(parse_stat)?,
             work: Work {
                 agent: trailers.get("Agent").map(str::to_owned),
+                agent_session: trailers.get("Agent-Session").map(str::to_owned),
+                model: trailers.get("Model").map(str::to_owned),
+                prompt: trailers.get("Prompt").map(str::to_owned),
+                tool: trailers.get("Tool").map(str::to_owned),
+                tool_call: trailers.get("Tool-Call").map(str::to_owned),
                 ending: trailers.read("Status"),
                 exit: trailers.read("Exit"),
             },
@@ -254,6 +269,11 @@ impl Note {
             .with("Worktree", &self.worktree)
             .with("Stat", write_stat(&self.stat))
             .with_some("Agent", self.work.agent.as_deref())
+            .with_some("Agent-Session", self.work.agent_session.as_deref())
+            .with_some("Model", self.work.model.as_deref())
+            .with_some("Prompt", self.work.prompt.as_deref())
+            .with_some("Tool", self.work.tool.as_deref())
+            .with_some("Tool-Call", self.work.tool_call.as_deref())
             .with_some("Status", self.work.ending.map(|ending| ending.to_string()))
             .with_some("Exit", self.work.exit.map(|code| code.to_string()));
         self.choice
@@ -321,6 +341,11 @@ mod tests {
             },
             work: Work {
                 agent: Some("claude".to_owned()),
+                agent_session: Some("a76215b7".to_owned()),
+                model: Some("a model".to_owned()),
+                prompt: Some("fix it".to_owned()),
+                tool: Some("Bash".to_owned()),
+                tool_call: Some("toolu_1".to_owned()),
                 ending: Some(Ending::Failed),
                 exit: Some(3),
             },

@@ -13,8 +13,8 @@ use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Performed, Plan, Sources, Task, bring_back, own_session, perform, plan_to,
-    save_unsaved,
+    End, Goal, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session, perform,
+    plan_to, save_unsaved, take_back,
 };
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
@@ -61,6 +61,10 @@ struct Event {
     archived: Option<Operation>,
     /// What it had to save beside the turns: ignored files that it replaced.
     side: Option<Oid>,
+    /// For an operation of edio's: the work tree that it led to.
+    made: Option<Oid>,
+    /// For an undo or redo: where the ignored files are saved that it put back.
+    brought: Option<Oid>,
 }
 
 /// What has happened, as far as it still counts.
@@ -68,8 +72,9 @@ struct Event {
 struct Past {
     done: Vec<Event>,
     undone: Vec<Event>,
-    /// What the operation has saved that ends in the next turn.
+    /// What the operation has saved that ends in the next turn, and the work tree that it led to.
     side: Option<Oid>,
+    made: Option<Oid>,
 }
 
 /// Takes the last turn or operation back, or the last undo.
@@ -157,6 +162,8 @@ fn go_to(
     let ignored = side::ignored(workspace, event.side.as_ref())?;
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
+    let made = made_and_ignored(workspace, &scan, event, &target.tree, &ignored)?;
+    take_back(workspace, &mut plan, &made);
     let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
     sources.take_raw(&ignored);
     let words = match direction {
@@ -193,6 +200,45 @@ fn go_to(
         done,
         safety,
         branch: None,
+    })
+}
+
+/// What an operation of edio's has put where nothing was, and what the rules of now ignore: it is in no tree of now, so
+/// that nothing else would take it away again. `replaced` is what the operation has put something in the place of.
+fn made_and_ignored(
+    workspace: &Workspace,
+    scan: &Scan,
+    event: &Event,
+    before: &Oid,
+    replaced: &[(RepoPath, Entry)],
+) -> Result<Vec<(RepoPath, Entry)>> {
+    let git = &workspace.git;
+    let mut made = side::ignored(workspace, event.brought.as_ref())?;
+    if let Some(tree) = event.made.as_ref().filter(|made| **made != scan.tree) {
+        let differences = git.differences(before, tree)?.into_iter();
+        let new = differences.filter(|difference| difference.old.is_none());
+        made.extend(new.filter_map(|d| Some((d.path, d.new?))));
+    }
+    let held = paths_of(&git.entries_at(&scan.tree, &paths_of(&made))?);
+    let replaced = paths_of(replaced);
+    made.retain(|(path, _)| !held.contains(path) && !replaced.contains(path));
+    let mut as_made = Vec::new();
+    for (path, entry) in made {
+        // What was changed since is the person's own.
+        if is_as_made(workspace, &path, &entry)? {
+            as_made.push((path, entry));
+        }
+    }
+    Ok(as_made)
+}
+
+fn is_as_made(workspace: &Workspace, path: &RepoPath, entry: &Entry) -> Result<bool> {
+    let git = &workspace.git;
+    let now = disk_blob_id(&git.work_tree, path, git.format);
+    Ok(match now.ok().flatten() {
+        None => false,
+        Some(now) if now == entry.oid => true,
+        Some(_) => git.hash_as(path, path)?.as_ref() == Some(&entry.oid),
     })
 }
 
@@ -237,6 +283,8 @@ impl Past {
             before: before.commit,
             archived: None,
             side: self.side.take(),
+            made: self.made.take(),
+            brought: None,
         });
         self.undone.clear();
         Ok(())
@@ -249,10 +297,15 @@ impl Past {
             before: operation.from.clone(),
             archived: None,
             side: operation.side.clone(),
+            made: Some(operation.tree.clone()),
+            brought: None,
         };
         match operation.deed {
             // These end in a turn, which is what is taken back.
-            Deed::RestorePaths | Deed::Revert => self.side.clone_from(&operation.side),
+            Deed::RestorePaths | Deed::Revert => {
+                self.side.clone_from(&operation.side);
+                self.made = Some(operation.tree.clone());
+            }
             Deed::Restore => {
                 self.done.push(event);
                 self.undone.clear();
@@ -264,18 +317,25 @@ impl Past {
             }),
             Deed::Redo => {
                 let redone = self.undone.pop();
+                let brought = redone.as_ref().and_then(|redone| redone.side.clone());
                 let what = redone.map_or(event.what.clone(), |redone| redone.what);
-                self.done.push(Event { what, ..event });
+                self.done.push(Event {
+                    what,
+                    brought,
+                    ..event
+                });
             }
             Deed::Undo => {
                 let undone = self.done.pop();
                 let what = undone
                     .as_ref()
                     .map_or(event.what.clone(), |e| e.what.clone());
+                let brought = undone.as_ref().and_then(|undone| undone.side.clone());
                 let archived = undone.and_then(|undone| undone.archived);
                 self.undone.push(Event {
                     what,
                     archived,
+                    brought,
                     ..event
                 });
             }

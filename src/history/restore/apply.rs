@@ -186,9 +186,8 @@ impl Work<'_> {
         old: Option<&Entry>,
     ) -> Result<()> {
         let raw = old.and_then(|old| self.known.raw_ids.of(path, old));
-        let known = raw
-            .or(old.map(|old| &old.oid))
-            .or_else(|| self.known.saved.get(path));
+        let saved = self.known.saved.get(path);
+        let known = saved.or(raw).or(old.map(|old| &old.oid));
         let now = self.disk.blob_id(&displaced.path, self.git.format);
         let is_known = match (&now, known) {
             (Ok(Some(now)), Some(known)) => {

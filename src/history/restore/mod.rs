@@ -303,6 +303,11 @@ pub fn bring_back(
     plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
 }
 
+/// Takes away, as part of a plan, ignored files that an operation had made where nothing was.
+pub fn take_back(workspace: &Locked, plan: &mut Plan, made: &[(RepoPath, Entry)]) {
+    plan.take_back(made, &Disk::new(&workspace.git.work_tree));
+}
+
 /// Do the ignore rules of the goal differ from those on disk?
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rules {

@@ -244,6 +244,19 @@ impl Plan {
         }
     }
 
+    /// Takes away ignored files that an operation had made where nothing was. They are saved, so that the way back finds
+    /// them.
+    pub fn take_back(&mut self, made: &[(RepoPath, Entry)], disk: &dyn Look) {
+        for (path, old) in made {
+            let is_there = matches!(disk.at(path), OnDisk::File | OnDisk::Link);
+            if is_there && !self.actions.contains_key(path) {
+                let old = old.clone();
+                self.actions.insert(path.clone(), Action::Remove { old });
+                self.saved.insert(path.clone());
+            }
+        }
+    }
+
     /// The paths that are written.
     pub fn written(&self) -> impl Iterator<Item = &RepoPath> {
         let written = |action: &Action| matches!(action, Action::Write { .. });

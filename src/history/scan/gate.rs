@@ -262,6 +262,18 @@ impl<'a> Gate<'a> {
         }
     }
 
+    /// What is at a path where nothing is out of the ordinary: its mode and size, or nothing at all. `None` elsewhere: a
+    /// folder, a link on the way to it, another repository, something that can't be read.
+    pub fn simply(&mut self, path: &RepoPath) -> Option<Option<(Mode, u64)>> {
+        let file = path.below(self.top);
+        match self.look(path) {
+            Standing::Gone => Some(None),
+            Standing::Fit(_) if file.is_symlink() => Some(Some((Mode::Symlink, 0))),
+            Standing::Fit(bytes) => plain_file(&file).map(|mode| Some((mode, bytes))),
+            Standing::Folder | Standing::Cut | Standing::Unfit(_) => None,
+        }
+    }
+
     fn way(&mut self, folder: &RepoPath) -> Way {
         if let Some(way) = self.folders.get(folder) {
             return *way;

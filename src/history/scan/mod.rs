@@ -6,6 +6,7 @@
 
 mod base;
 mod gate;
+mod named;
 mod recent;
 
 use std::cell::OnceCell;
@@ -24,6 +25,7 @@ use self::base::Base;
 pub use self::base::cached_index;
 use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, without_detours};
+pub use self::named::{Named, look_at};
 pub use self::recent::{Looking, Recent};
 use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};

@@ -1,0 +1,285 @@
+//! What an agent was told to do, and the turn that comes of it.
+//!
+//! A prompt opens a turn, each use of a tool is a step on the way to it, and the end of the work closes it. Prompts that
+//! are open are remembered in the workspace's state; the steps carry what was told, too, so that a turn has its message
+//! even where that memory was lost.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::gitengine::RepoPath;
+
+use super::limits::TooMuch;
+use super::scan::{look_at, scan};
+use super::snapshot::{
+    Moment, Request, Unchanged, begin_here, close_steps, ground, record, record_named, remember,
+};
+use super::state::State;
+use super::turn::{Ending, Kind, Work};
+use super::workspace::Locked;
+
+/// A prompt whose end was not seen for so long, in seconds, is not waited for any more.
+const PATIENCE: i64 = 24 * 60 * 60;
+
+/// Two files of configuration may have an agent call twice for one prompt, within so many seconds.
+const TWICE: i64 = 2;
+
+/// How many uses of tools are remembered, to take no second step of one.
+const CALLS: usize = 32;
+
+/// A prompt whose end was not seen yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Prompt {
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id for its conversation.
+    pub session: Option<String>,
+    /// The agent's own id for the prompt.
+    pub id: Option<String>,
+    /// Its first line.
+    pub text: String,
+    /// When something was last heard of it, in seconds since 1970.
+    pub at: i64,
+    /// The uses of tools that steps were taken of.
+    pub calls: Vec<String>,
+    /// Other work trees in which it was worked on.
+    pub elsewhere: Vec<PathBuf>,
+}
+
+/// Who works.
+#[derive(Clone, Debug)]
+pub struct By {
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id for its conversation.
+    pub session: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+/// A tool that was used.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The tool's name.
+    pub tool: String,
+    /// The agent's own id for this use.
+    pub call: Option<String>,
+    /// The files that it has touched, where it touches no others. They may lie outside the work tree.
+    pub files: Option<Vec<PathBuf>>,
+}
+
+/// When it is, and whether the agent has gone on meanwhile: what is looked at then is no more what it left behind.
+pub struct Now<'a> {
+    /// Now.
+    pub moment: Moment,
+    /// Has it gone on?
+    pub is_late: &'a dyn Fn() -> bool,
+}
+
+impl By {
+    fn is_of(&self, prompt: &Prompt) -> bool {
+        self.agent == prompt.agent && self.session == prompt.session
+    }
+
+    /// The prompt of this agent's conversation that is open.
+    pub fn open_prompt<'a>(&self, state: &'a State) -> Option<&'a Prompt> {
+        state.prompts.iter().find(|prompt| self.is_of(prompt))
+    }
+
+    fn take_prompt(&self, state: &mut State) -> Option<Prompt> {
+        let at = state.prompts.iter().position(|p| self.is_of(p))?;
+        Some(state.prompts.remove(at))
+    }
+
+    fn work(&self, prompt: Option<&Prompt>) -> Work {
+        Work {
+            agent: Some(self.agent.clone()),
+            agent_session: self.session.clone(),
+            model: self.model.clone(),
+            prompt: prompt
+                .map(|prompt| prompt.text.clone())
+                .filter(|text| !text.is_empty()),
+            ..Work::default()
+        }
+    }
+}
+
+/// What is being worked on, where there can be no doubt about that: the one prompt that is open.
+pub fn the_open_one(state: &State, seconds: i64) -> Option<&Prompt> {
+    let mut open = open(state, seconds);
+    let first = open.next();
+    first.filter(|_| open.next().is_none())
+}
+
+fn open(state: &State, seconds: i64) -> impl Iterator<Item = &Prompt> {
+    let prompts = state.prompts.iter();
+    prompts.filter(move |prompt| seconds - prompt.at <= PATIENCE)
+}
+
+/// An agent was told to do something. What it did before and did not end is a turn that was interrupted; what else has
+/// changed since the last snapshot is the person's; where there is no session yet, this is the baseline of one.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> Result<()> {
+    let seconds = now.moment.seconds;
+    if by.open_prompt(&workspace.state).is_some_and(|known| {
+        let is_soon = seconds - known.at <= TWICE;
+        known.text == prompt.text && known.id == prompt.id && (known.id.is_some() || is_soon)
+    }) {
+        return Ok(());
+    }
+    let scan = scan(workspace, TooMuch::Refuse)?;
+    let unfinished = by.take_prompt(&mut workspace.state);
+    let are_others = open(&workspace.state, seconds).next().is_some();
+    if ground(workspace)?.is_none() {
+        begin_here(workspace, scan, now.moment)?;
+    } else if let Some(unfinished) = unfinished {
+        let work = by.work(Some(&unfinished));
+        let request = turn(Some(unfinished.text), work, Ending::Interrupted, now);
+        record(workspace, scan, &request)?;
+    } else if are_others {
+        // It may be theirs.
+        remember(workspace, scan)?;
+    } else {
+        close_steps(workspace, now.moment)?;
+        let request = Request {
+            kind: Kind::Human,
+            message: None,
+            unchanged: Unchanged::Skip,
+            work: Work {
+                ending: (now.is_late)().then_some(Ending::Unmeasured),
+                ..Work::default()
+            },
+            moment: now.moment,
+        };
+        record(workspace, scan, &request)?;
+    }
+    let state = &mut workspace.state;
+    state.prompts.retain(|other| seconds - other.at <= PATIENCE);
+    state.prompts.push(Prompt {
+        at: seconds,
+        ..prompt
+    });
+    Ok(())
+}
+
+/// An agent has used a tool: what that changed is a step.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
+    let known = by.open_prompt(&workspace.state);
+    if let (Some(known), Some(call)) = (known, &tool.call)
+        && known.calls.contains(call)
+    {
+        return Ok(());
+    }
+    let work = Work {
+        tool: Some(tool.tool.clone()),
+        tool_call: tool.call.clone(),
+        ..by.work(known)
+    };
+    step(workspace, tool.files.as_deref(), work, now)?;
+    let mut prompts = workspace.state.prompts.iter_mut();
+    if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
+        prompt.at = now.moment.seconds;
+        prompt.calls.extend(tool.call.clone());
+        let surplus = prompt.calls.len().saturating_sub(CALLS);
+        prompt.calls.drain(..surplus);
+    }
+    Ok(())
+}
+
+fn step(
+    workspace: &mut Locked,
+    files: Option<&[PathBuf]>,
+    work: Work,
+    now: &Now<'_>,
+) -> Result<()> {
+    let mut request = Request {
+        kind: Kind::Step,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work,
+        moment: now.moment,
+    };
+    let named = files.and_then(|files| in_work_tree(workspace, files));
+    if let (Some(paths), Some(ground)) = (named, ground(workspace)?) {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        if let Some(named) = look_at(workspace, &ground, &paths)? {
+            request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
+            return record_named(workspace, ground, named, &request);
+        }
+    }
+    let scan = scan(workspace, TooMuch::Refuse)?;
+    request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
+    record(workspace, scan, &request).map(drop)
+}
+
+/// Those of these files that lie in the work tree. `None` where one of them is all of it.
+fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> {
+    let paths = files.iter().map(|file| workspace.path_argument(file));
+    paths.filter_map(|path| path.ok()).collect()
+}
+
+/// An agent's helper has ended, or the agent waits for one: what has changed is a step.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn paused(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
+    let work = by.work(by.open_prompt(&workspace.state));
+    step(workspace, None, work, now)
+}
+
+/// An agent has ended what it was told to do: what has changed since is a turn, and none where nothing has.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> Result<()> {
+    let prompt = by.take_prompt(&mut workspace.state);
+    if prompt.is_none() && ground(workspace)?.is_none() {
+        return Ok(());
+    }
+    let scan = scan(workspace, TooMuch::Refuse)?;
+    let work = by.work(prompt.as_ref());
+    let request = turn(prompt.map(|prompt| prompt.text), work, ending, now);
+    record(workspace, scan, &request).map(drop)
+}
+
+/// The request for the turn that an agent's work was.
+fn turn(message: Option<String>, work: Work, ending: Ending, now: &Now<'_>) -> Request {
+    let ending = match (now.is_late)() {
+        true => Ending::Unmeasured,
+        false => ending,
+    };
+    Request {
+        kind: Kind::Turn,
+        message: message.filter(|text| !text.is_empty()),
+        unchanged: Unchanged::Skip,
+        work: Work {
+            ending: Some(ending),
+            ..work
+        },
+        moment: now.moment,
+    }
+}
+
+/// Remembers that what this conversation was told is worked on in another work tree, too.
+pub fn note_elsewhere(state: &mut State, by: &By, top: &Path) {
+    let mut prompts = state.prompts.iter_mut();
+    if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt))
+        && !prompt.elsewhere.iter().any(|other| other == top)
+    {
+        prompt.elsewhere.push(top.to_owned());
+    }
+}
