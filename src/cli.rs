@@ -44,6 +44,7 @@ enum Verb {
     Sessions(commands::sessions::Args),
     Gc(commands::gc::Args),
     Forget(commands::forget::Args),
+    Hook(commands::hook::Args),
     Demo(commands::demo::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
@@ -56,8 +57,13 @@ pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
+        // To an agent an exit code is an order: a hook's is 0, whatever it was given.
+        Err(error) if commands::hook::is_meant(&words, &error) => return 0,
         Err(error) => return commands::misused(&error, &words),
     };
+    if let Some(Verb::Hook(args)) = &cli.verb {
+        return commands::hook::run(args);
+    }
     commands::in_context(&cli.global, |context| dispatch(context, cli.verb))
 }
 
@@ -79,6 +85,7 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Sessions(args)) => commands::sessions::run(context, &args),
         Some(Verb::Gc(args)) => commands::gc::run(context, &args),
         Some(Verb::Forget(args)) => commands::forget::run(context, &args),
+        Some(Verb::Hook(args)) => Ok(commands::hook::run(&args)),
         Some(Verb::Demo(args)) => commands::demo::run(context, &args),
         Some(Verb::Completions(args)) => commands::completions::run(context, &args, Cli::command()),
         Some(Verb::Man(args)) => commands::man::run(context, &args, Cli::command()),

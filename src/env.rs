@@ -20,6 +20,16 @@ pub fn at_work() -> Option<PathBuf> {
     var_os("EDIO_AT_WORK").map(PathBuf::from)
 }
 
+/// `EDIO_HOOK_EVENT`: what a hook has told the edio that has started this one to see to it.
+pub fn hook_event() -> Option<OsString> {
+    var_os("EDIO_HOOK_EVENT")
+}
+
+/// Is it Copilot that calls a hook? It also runs those of Claude Code's configuration.
+pub fn is_called_by_copilot() -> bool {
+    var_os("COPILOT_CLI").is_some() || var_os("COPILOT_PROJECT_DIR").is_some()
+}
+
 /// `NO_COLOR`, set and not empty: no colours (<https://no-color.org>).
 pub fn no_color() -> bool {
     var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

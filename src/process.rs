@@ -13,8 +13,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::env;
 
@@ -276,15 +277,16 @@ impl Command {
         })
     }
 
-    /// Starts the program and leaves it: in a process group of its own, with no input and no output. Nobody waits for it.
+    /// Starts the program and leaves it: in a process group of its own, with no input and no output. Nobody need wait for
+    /// it.
     ///
     /// # Errors
     ///
     /// It could not be started.
-    pub fn start_behind(self) -> io::Result<()> {
+    pub fn start_behind(self) -> io::Result<Behind> {
         let mut command = self.in_own_group();
         let nowhere = command.inner.stdin(Stdio::null()).stdout(Stdio::null());
-        nowhere.stderr(Stdio::null()).spawn().map(drop)
+        nowhere.stderr(Stdio::null()).spawn().map(Behind)
     }
 
     /// The same program as a shell runs it where its file names no interpreter.
@@ -348,6 +350,21 @@ impl Command {
 fn is_no_program(error: &io::Error) -> bool {
     const ENOEXEC: i32 = 8;
     cfg!(unix) && error.raw_os_error() == Some(ENOEXEC)
+}
+
+/// A process that was started to be left behind.
+pub struct Behind(Child);
+
+impl Behind {
+    /// Waits for its end, but not longer than this. Has it ended?
+    pub fn ends_within(mut self, limit: Duration) -> bool {
+        let (done, ended) = mpsc::channel();
+        thread::spawn(move || {
+            let _ = self.0.wait();
+            let _ = done.send(());
+        });
+        ended.recv_timeout(limit).is_ok()
+    }
 }
 
 /// Does a process of this number exist?

@@ -106,7 +106,7 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 16] = [
+const WRITERS: [&str; 17] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
@@ -115,6 +115,7 @@ const WRITERS: [&str; 16] = [
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
     "src/history/gc.rs",             // old scratch files
+    "src/history/hooklog.rs",        // the log of the hooks
     "src/history/lock.rs",           // the lock
     "src/history/refs.rs",           // dead locks on edio's refs
     "src/history/restore/source.rs", // the stage in the git directory

@@ -929,3 +929,25 @@ fn p3_what_a_restore_of_an_unseen_head_wrote_is_no_strangers_change() {
     assert!(!ran.ok().stderr.contains("warning"), "{ran}");
     assert_eq!(repo.read("x.crlf"), "three\r\n");
 }
+
+/// The bytes that stood there when the restore began come back, though turn 0 itself does not tell them.
+#[test]
+fn p4_the_undo_of_a_restore_that_began_at_an_unseen_head_is_exact() {
+    for words in [&["restore", "1"][..], &["restore", "1", "-f", "x.t"]] {
+        let repo = Repo::with(&[(".gitattributes", "*.t text\n"), ("x.t", "1\n")]);
+        repo.write("x.t", "1\r\n");
+        repo.write("a", "new\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "0"]).ok();
+        repo.write("x.t", "1\n");
+        repo.edio(["status"]).ok();
+        repo.edio(["restore", "0"]).ok();
+        assert_eq!(repo.read("x.t"), "1\n", "{words:?}");
+        repo.edio(words).ok();
+        assert_eq!(repo.read("x.t"), "1\r\n", "{words:?}");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("x.t"), "1\n", "{words:?}");
+        repo.edio(["redo"]).ok();
+        assert_eq!(repo.read("x.t"), "1\r\n", "{words:?}");
+    }
+}

@@ -24,6 +24,7 @@ mod forget;
 mod gc;
 mod git_facts;
 mod histories;
+mod hook;
 mod hostile;
 mod installer;
 mod kills;

@@ -8,6 +8,7 @@ pub mod demo;
 pub mod diff;
 pub mod forget;
 pub mod gc;
+pub mod hook;
 pub mod init;
 pub mod log;
 pub mod man;
@@ -75,14 +76,8 @@ impl Context {
         Ok(Self {
             term,
             place: Place {
-                folder: real,
-                told_elsewhere: env::git_is_told_where(),
-                attributes_elsewhere: env::has_attributes_file(),
-                home: env::home().and_then(|home| home.canonicalize().ok()),
-                git: env::find_program("git"),
-                waiting: env::at_work(),
                 trace: verbose.then(trace),
-                group: Group::Shared,
+                ..place_at(real)
             },
             session,
         })
@@ -148,6 +143,20 @@ impl Context {
     fn print_patch(&mut self, mut patch: Answer) -> Result<()> {
         self.term.copy(&mut patch.reader).printed()?;
         Ok(patch.close()?)
+    }
+}
+
+/// A place to work at, with what is known of the surroundings.
+fn place_at(folder: PathBuf) -> Place {
+    Place {
+        folder,
+        told_elsewhere: env::git_is_told_where(),
+        attributes_elsewhere: env::has_attributes_file(),
+        home: env::home().and_then(|home| home.canonicalize().ok()),
+        git: env::find_program("git"),
+        waiting: env::at_work(),
+        trace: None,
+        group: Group::Shared,
     }
 }
 

@@ -88,6 +88,16 @@ fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
     if let Some(agent) = &note.work.agent {
         lines.push(format!("agent   {}", text::plain(agent.as_bytes())));
     }
+    let known = [
+        ("model  ", &note.work.model),
+        ("tool   ", &note.work.tool),
+        ("prompt ", &note.work.prompt),
+    ];
+    for (name, said) in known {
+        if let Some(said) = said.as_ref().filter(|said| **said != note.message) {
+            lines.push(format!("{name} {}", text::plain(said.as_bytes())));
+        }
+    }
     if let Some(ending) = note.work.ending {
         let code = note.work.exit.map(|code| format!(", exit code {code}"));
         lines.push(format!("ended   {ending}{}", code.unwrap_or_default()));

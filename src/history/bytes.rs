@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gitengine::{Conversion, Difference, Entry, Mode, Oid, RepoPath};
 
+use super::ops::FromBytes;
 use super::restore::disk_blob_id;
 use super::scan::{Recent, Scan, Touched};
 use super::turn::{Ending, Kind, Turn};
@@ -482,6 +483,29 @@ pub fn of_standing(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
             unnoted: standing.unnoted,
             ..read(workspace, standing.side.as_ref())?
         }),
+        None => of_turn(workspace, turn),
+    }
+}
+
+/// What this workspace knows of the bytes at the snapshot that the session stands at, and the snapshot itself does not
+/// say.
+pub fn unsaid_of(workspace: &Workspace, turn: &Turn) -> Option<FromBytes> {
+    let standing = workspace.state.session.as_ref()?;
+    let is_unsaid = standing.current == turn.commit
+        && standing.unnoted == Unnoted::IsBlob
+        && Unnoted::of(turn) == Unnoted::AsCheckedOut;
+    let noted = |side: &Oid| FromBytes::Noted(side.clone());
+    is_unsaid.then(|| standing.side.as_ref().map_or(FromBytes::Blobs, noted))
+}
+
+/// What was known of the bytes of a snapshot when an operation began there.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn known_at(workspace: &Workspace, turn: &Turn, known: Option<&FromBytes>) -> Result<RawIds> {
+    match known {
+        Some(known) => read(workspace, known.side()),
         None => of_turn(workspace, turn),
     }
 }

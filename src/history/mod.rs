@@ -18,6 +18,7 @@ pub mod choice;
 pub mod compare;
 pub mod forget;
 pub mod gc;
+pub mod hooklog;
 pub mod limits;
 pub mod lock;
 pub mod ops;

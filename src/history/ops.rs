@@ -54,6 +54,40 @@ impl Deed {
     }
 }
 
+/// What was on disk behind conversions, in a work tree that a session begun unseen had come back to: each file's bytes were
+/// its blob's, but for what is noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromBytes {
+    /// Nothing is.
+    Blobs,
+    /// It is, in this side commit.
+    Noted(Oid),
+}
+
+impl FromBytes {
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "blobs" => Some(Self::Blobs),
+            oid => Oid::new(oid).map(Self::Noted),
+        }
+    }
+
+    fn write(&self) -> String {
+        match self {
+            Self::Blobs => "blobs".to_owned(),
+            Self::Noted(side) => side.as_str().to_owned(),
+        }
+    }
+
+    /// The side commit.
+    pub fn side(&self) -> Option<&Oid> {
+        match self {
+            Self::Blobs => None,
+            Self::Noted(side) => Some(side),
+        }
+    }
+}
+
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
@@ -73,6 +107,8 @@ pub struct Operation {
     pub worktree: String,
     /// What the work tree can't hold and would be lost.
     pub side: Option<Oid>,
+    /// What was known of the bytes before, where the snapshot itself does not tell.
+    pub from_bytes: Option<FromBytes>,
     /// For undo and redo: the turn or operation that is taken back, or done again.
     pub undoes: Option<Oid>,
     /// For accept: does a session go on after it?
@@ -103,6 +139,7 @@ impl Operation {
             last: session.last(),
             worktree: from.note.worktree.clone(),
             side: None,
+            from_bytes: None,
             undoes: None,
             goes_on: false,
             head_before: None,
@@ -132,6 +169,7 @@ impl Operation {
             last: trailers.read("Last")?,
             worktree: trailers.get("Worktree")?.to_owned(),
             side: oid("Side"),
+            from_bytes: trailers.get("From-Bytes").and_then(FromBytes::read),
             undoes: oid("Undoes"),
             goes_on: trailers.get("Goes-On").is_some(),
             head_before: oid("Head-Before"),
@@ -158,6 +196,7 @@ impl Operation {
             .with("Last", self.last.to_string())
             .with("Worktree", &self.worktree)
             .with_some("Side", oid(&self.side))
+            .with_some("From-Bytes", self.from_bytes.as_ref().map(FromBytes::write))
             .with_some("Undoes", oid(&self.undoes))
             .with_some("Goes-On", self.goes_on.then_some("yes"))
             .with_some("Head-Before", oid(&self.head_before))

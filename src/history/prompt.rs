@@ -283,3 +283,14 @@ pub fn note_elsewhere(state: &mut State, by: &By, top: &Path) {
         prompt.elsewhere.push(top.to_owned());
     }
 }
+
+/// Has a prompt that is open elsewhere open here, too.
+pub fn bring(state: &mut State, by: &By, prompt: Prompt) {
+    if by.open_prompt(state).is_none() {
+        state.prompts.push(Prompt {
+            calls: Vec::new(),
+            elsewhere: Vec::new(),
+            ..prompt
+        });
+    }
+}

@@ -10,7 +10,7 @@ use super::accept;
 use super::archive;
 use super::bytes;
 use super::limits::TooMuch;
-use super::ops::{self, Deed, Operation};
+use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
 use super::restore::{
     End, Goal, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session, perform,
@@ -63,6 +63,8 @@ struct Event {
     side: Option<Oid>,
     /// For an operation of edio's: the work tree that it led to.
     made: Option<Oid>,
+    /// What was known of the bytes before, where the snapshot does not tell.
+    bytes: Option<FromBytes>,
     /// For an undo or redo: where the ignored files are saved that it put back.
     brought: Option<Oid>,
 }
@@ -72,9 +74,8 @@ struct Event {
 struct Past {
     done: Vec<Event>,
     undone: Vec<Event>,
-    /// What the operation has saved that ends in the next turn, and the work tree that it led to.
-    side: Option<Oid>,
-    made: Option<Oid>,
+    /// The operation that ends in the next turn.
+    opening: Option<Operation>,
 }
 
 /// Takes the last turn or operation back, or the last undo.
@@ -150,7 +151,7 @@ fn go_to(
     moment: Moment,
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
-    let raw_ids = bytes::of_turn(workspace, &target)?;
+    let raw_ids = bytes::known_at(workspace, &target, event.bytes.as_ref())?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
@@ -277,13 +278,16 @@ impl Past {
 
     fn took(&mut self, workspace: &Workspace, session: &Session, turn: &Turn) -> Result<()> {
         let before = session.before(workspace, turn)?;
+        let opening = self.opening.take();
+        let opening = opening.as_ref();
         self.done.push(Event {
             id: turn.commit.clone(),
             what: format!("turn {} ({})", turn.number(), turn.note.subject()),
             before: before.commit,
             archived: None,
-            side: self.side.take(),
-            made: self.made.take(),
+            side: opening.and_then(|opening| opening.side.clone()),
+            made: opening.map(|opening| opening.tree.clone()),
+            bytes: opening.and_then(|opening| opening.from_bytes.clone()),
             brought: None,
         });
         self.undone.clear();
@@ -298,14 +302,12 @@ impl Past {
             archived: None,
             side: operation.side.clone(),
             made: Some(operation.tree.clone()),
+            bytes: operation.from_bytes.clone(),
             brought: None,
         };
         match operation.deed {
             // These end in a turn, which is what is taken back.
-            Deed::RestorePaths | Deed::Revert => {
-                self.side.clone_from(&operation.side);
-                self.made = Some(operation.tree.clone());
-            }
+            Deed::RestorePaths | Deed::Revert => self.opening = Some(operation.clone()),
             Deed::Restore => {
                 self.done.push(event);
                 self.undone.clear();

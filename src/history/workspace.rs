@@ -377,14 +377,16 @@ fn below(top: &Path, path: &Path) -> Option<Vec<u8>> {
 ///
 /// Only a guess, to know the session and the lock before git is asked; git's answer is what counts.
 fn guess_scratch(place: &Place) -> Option<PathBuf> {
-    if place.told_elsewhere {
-        return None;
+    match place.told_elsewhere {
+        true => None,
+        false => scratch_near(&place.folder),
     }
-    let git = place
-        .folder
-        .ancestors()
-        .map(|folder| folder.join(".git"))
-        .find(|git| git.symlink_metadata().is_ok())?;
+}
+
+/// edio's scratch folder of the work tree that a folder seems to lie in, if it is there.
+pub fn scratch_near(folder: &Path) -> Option<PathBuf> {
+    let mut found = folder.ancestors().map(|folder| folder.join(".git"));
+    let git = found.find(|git| git.symlink_metadata().is_ok())?;
     let git_dir = match fs::read(&git) {
         Ok(file) => {
             let target = file.strip_prefix(b"gitdir: ")?.trim_ascii_end();

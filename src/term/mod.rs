@@ -7,6 +7,9 @@
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use serde::Serialize;
@@ -71,8 +74,23 @@ pub fn help(text: &clap::builder::StyledStr) -> io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
 }
 
+/// Reads the standard input to its end: so many bytes at most, and not longer than this. `None` where there are more, it
+/// takes longer, or it can't be read.
+pub fn input(most: u64, limit: Duration) -> Option<Vec<u8>> {
+    let (done, read) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = io::stdin()
+            .take(most.saturating_add(1))
+            .read_to_end(&mut bytes);
+        let _ = done.send(read.map(|_| bytes));
+    });
+    let bytes = read.recv_timeout(limit).ok()?.ok()?;
+    (bytes.len() as u64 <= most).then_some(bytes)
+}
+
 /// Shows a process that ran, and how long it took: for `-v`. It comes from any thread, so it does not wait for a pager.
-pub fn trace(command: &str, took: std::time::Duration) {
+pub fn trace(command: &str, took: Duration) {
     let command = text::plain(command.as_bytes());
     let _ = writeln!(
         io::stderr(),

@@ -87,6 +87,7 @@ pub fn perform(
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
         side: saved.side.clone(),
+        from_bytes: bytes::unsaid_of(workspace, &from),
         ..operation
     };
     let contents = start_contents(&workspace.git, plan, sources)?;

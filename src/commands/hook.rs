@@ -1,0 +1,386 @@
+//! `edio hook`: what an agent's hooks call.
+//!
+//! Nothing here may block, slow, break or confuse the agent: it ends within its time with exit code 0, and prints nothing.
+//! So the work is done by another edio, which this one starts and waits for a while. One that takes longer goes on by
+//! itself. What goes wrong is written to a log in the git directory, which `edio doctor` reads.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+
+use super::{moment, place_at};
+use crate::agents::Agent;
+use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
+use crate::clock::{self, Stopwatch};
+use crate::env;
+use crate::error::{Error, Result};
+use crate::history::hooklog;
+use crate::history::prompt::{self, By, Now, Prompt, Use};
+use crate::history::turn;
+use crate::history::workspace::{Locked, Workspace, scratch_near};
+use crate::process::Command;
+use crate::term::{self, time};
+
+/// How long an agent is kept waiting.
+const WAIT: Duration = Duration::from_millis(1500);
+
+/// The same at the end of a conversation: agents give a hook one second there.
+const LAST_WAIT: Duration = Duration::from_millis(600);
+
+/// How long the agent may take to say what happened, and how much it may say.
+const LISTEN: Duration = Duration::from_millis(400);
+const LONGEST: u64 = 64 << 20;
+
+/// What the environment of a process may hold: an event that says more is handed on in short.
+const LONGEST_EVENT: usize = 100 << 10;
+
+/// How many folders are looked through for repositories of one workspace.
+const FOLDERS: usize = 200;
+
+/// Take turns for an agent: what its hooks call
+///
+/// One event comes as JSON on the standard input. It always ends with exit code 0 and prints nothing. What went wrong is
+/// told by edio doctor.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  edio init --agents claude    # has Claude Code call it\n  edio doctor                  # what came of it"
+)]
+pub struct Args {
+    /// Whose hooks: claude, codex, cursor, gemini or vscode.
+    #[arg(value_name = "AGENT")]
+    agent: String,
+    /// Whatever else the agent says is not heeded.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<OsString>,
+}
+
+/// Runs it. Returns 0, whatever happens.
+pub fn run(args: &Args) -> u8 {
+    std::panic::set_hook(Box::new(|_| {}));
+    let _ = catch_unwind(|| match env::hook_event() {
+        Some(event) => see_to(&event.to_string_lossy()),
+        None => hear(&args.agent),
+    });
+    0
+}
+
+/// Was a hook called, though in a way that can't be understood? Who asks for help is answered.
+pub fn is_meant(words: &[OsString], error: &clap::Error) -> bool {
+    let asks = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    !asks && verb(words).is_some_and(|verb| verb == "hook")
+}
+
+/// The first word that is neither a global flag nor what belongs to one.
+fn verb(words: &[OsString]) -> Option<&OsString> {
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if ["-C", "--color", "--session"].contains(&text.as_ref()) {
+            words.next();
+        } else if !text.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
+}
+
+/// Hears what happened, and has another edio see to it.
+fn hear(agent: &str) {
+    let Ok(agent) = agent.parse::<Agent>() else {
+        return;
+    };
+    let Some(payload) = term::input(LONGEST, LISTEN) else {
+        return;
+    };
+    let caller = env::is_called_by_copilot().then_some("copilot");
+    let Some(event) = event::read(agent, caller, &payload) else {
+        return;
+    };
+    let wait = match event.what {
+        What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
+        _ => WAIT,
+    };
+    if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
+        worker.ends_within(wait);
+    }
+}
+
+/// The same command again, with the event in its environment.
+fn worker(event: &Event) -> Option<Command> {
+    let mut text = serde_json::to_string(event).ok()?;
+    if text.len() > LONGEST_EVENT {
+        text = serde_json::to_string(&in_short(event)).ok()?;
+    }
+    let program = env::this_program().ok()?;
+    let worker = Command::new(program).args(["hook", &event.agent]);
+    Some(worker.env("EDIO_HOOK_EVENT", text))
+}
+
+/// The same event without a list of files that is too long.
+fn in_short(event: &Event) -> Event {
+    let mut event = event.clone();
+    if let What::Used(tool) = &mut event.what {
+        tool.touched = Touched::Anything;
+    }
+    event.folders.truncate(1);
+    event
+}
+
+/// Sees to an event, in each work tree that it concerns.
+fn see_to(event: &str) {
+    let watch = Stopwatch::start();
+    let Ok(event) = serde_json::from_str::<Event>(event) else {
+        return;
+    };
+    let is_late = || watch.elapsed() > WAIT;
+    let homes = homes(&event);
+    let mut jobs = jobs(&event, &homes);
+    while let Some(job) = jobs.pop() {
+        match see_to_one(&event, &job, &homes, &is_late) {
+            Ok(further) => jobs.extend(further),
+            Err(error) => note_failure(&event, &job.folder, &error),
+        }
+    }
+}
+
+/// A work tree in which something is to be done.
+struct Job {
+    /// A folder in it.
+    folder: PathBuf,
+    /// The files in it that a tool has touched, where that is known.
+    files: Option<Vec<PathBuf>>,
+}
+
+impl Job {
+    fn whole(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            files: None,
+        }
+    }
+}
+
+/// The work trees in which the agent works, by their tops.
+fn homes(event: &Event) -> Vec<PathBuf> {
+    let folders = match event.folders.is_empty() {
+        true => env::directory().into_iter().collect(),
+        false => event.folders.clone(),
+    };
+    let mut homes: Vec<PathBuf> = Vec::new();
+    for top in folders.iter().flat_map(|folder| tops_at(folder)) {
+        if !homes.contains(&top) {
+            homes.push(top);
+        }
+    }
+    homes
+}
+
+fn jobs(event: &Event, homes: &[PathBuf]) -> Vec<Job> {
+    match &event.what {
+        What::Used(Tool {
+            touched: Touched::Files(files),
+            ..
+        }) => by_work_tree(files),
+        _ => homes.iter().cloned().map(Job::whole).collect(),
+    }
+}
+
+/// The work tree that a folder lies in; or those right below it in which edio is known, where several repositories make
+/// up one workspace.
+fn tops_at(folder: &Path) -> Vec<PathBuf> {
+    if env::git_is_told_where() {
+        return vec![folder.to_owned()];
+    }
+    if let Some(top) = top_of(folder) {
+        return vec![top];
+    }
+    let Ok(entries) = folder.read_dir() else {
+        return Vec::new();
+    };
+    let below = entries.flatten().take(FOLDERS).map(|entry| entry.path());
+    below
+        .filter(|below| scratch_near(below).is_some())
+        .collect()
+}
+
+/// The nearest folder, from here upwards, that has a `.git`.
+fn top_of(folder: &Path) -> Option<PathBuf> {
+    let mut folders = folder.ancestors();
+    let top = folders.find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+    Some(top.to_owned())
+}
+
+fn by_work_tree(files: &[PathBuf]) -> Vec<Job> {
+    let mut by_top: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        if let Some(top) = file.parent().and_then(top_of) {
+            by_top.entry(top).or_default().push(file.clone());
+        }
+    }
+    let job = |(folder, files)| Job {
+        folder,
+        files: Some(files),
+    };
+    by_top.into_iter().map(job).collect()
+}
+
+/// Does what is to be done in one work tree. Returns what is to be done in others for the same reason.
+fn see_to_one(
+    event: &Event,
+    job: &Job,
+    homes: &[PathBuf],
+    is_late: &dyn Fn() -> bool,
+) -> Result<Vec<Job>> {
+    // The end of a conversation is no reason to begin to work in a repository.
+    let begins = matches!(event.what, What::Told(_) | What::Used(_));
+    if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
+        return Ok(Vec::new());
+    }
+    let by = By {
+        agent: event.agent.clone(),
+        session: event.session.clone(),
+        model: event.model.clone(),
+    };
+    let is_elsewhere = matches!(event.what, What::Used(_)) && !homes.contains(&job.folder);
+    let brought = match is_elsewhere {
+        true => open_at_home(&by, homes, &job.folder)?,
+        false => None,
+    };
+    let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
+    if let Some(prompt) = brought {
+        prompt::bring(&mut workspace.state, &by, prompt);
+    }
+    let open = by.open_prompt(&workspace.state);
+    let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
+    let now = Now {
+        moment: moment(),
+        is_late,
+    };
+    let done = handle(&mut workspace, event, &by, job, &now);
+    let heard = &mut workspace.state.heard;
+    heard.insert(event.agent.clone(), now.moment.seconds);
+    let saved = workspace.state.save(&workspace.scratch());
+    done.and(saved)?;
+    let ends = matches!(event.what, What::Ended(_) | What::Closed | What::Opened);
+    let further = elsewhere.unwrap_or_default().into_iter();
+    Ok(further.filter(|_| ends).map(Job::whole).collect())
+}
+
+/// The prompt that the agent works on at home, which remembers from here on that it is worked on in this folder, too.
+fn open_at_home(by: &By, homes: &[PathBuf], folder: &Path) -> Result<Option<Prompt>> {
+    for home in homes {
+        let mut workspace = Workspace::open_locked(&place_at(home.clone()))?;
+        let open = by.open_prompt(&workspace.state).cloned();
+        if open.is_some() {
+            prompt::note_elsewhere(&mut workspace.state, by, folder);
+            workspace.state.save(&workspace.scratch())?;
+            return Ok(open);
+        }
+    }
+    Ok(None)
+}
+
+/// The nearest folder that is there.
+fn existing(folder: &Path) -> PathBuf {
+    let mut folders = folder.ancestors();
+    let there = folders.find(|folder| folder.is_dir());
+    there.unwrap_or(folder).to_owned()
+}
+
+fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'_>) -> Result<()> {
+    match &event.what {
+        What::Told(text) => {
+            let prompt = Prompt {
+                agent: by.agent.clone(),
+                session: by.session.clone(),
+                id: event.prompt.clone(),
+                text: text.clone(),
+                ..Prompt::default()
+            };
+            prompt::told(workspace, by, prompt, now)
+        }
+        What::Used(tool) => {
+            let tool = Use {
+                tool: tool.name.clone(),
+                call: tool.call.clone(),
+                files: job.files.clone(),
+            };
+            prompt::used(workspace, by, &tool, now)
+        }
+        What::Paused => prompt::paused(workspace, by, now),
+        What::Ended(ending) => prompt::ended(workspace, by, in_history(*ending), now),
+        // Whatever is open now was never ended.
+        What::Opened | What::Closed => match by.open_prompt(&workspace.state) {
+            Some(_) => prompt::ended(workspace, by, turn::Ending::Interrupted, now),
+            None => Ok(()),
+        },
+    }
+}
+
+fn in_history(ending: Ending) -> turn::Ending {
+    match ending {
+        Ending::Completed => turn::Ending::Completed,
+        Ending::Failed => turn::Ending::Failed,
+        Ending::Interrupted => turn::Ending::Interrupted,
+    }
+}
+
+fn note_failure(event: &Event, folder: &Path, error: &Error) {
+    let Some(scratch) = scratch_near(folder) else {
+        return;
+    };
+    let when = time::rfc3339(clock::now());
+    let why = [error.to_string()].into_iter().chain(error.causes());
+    let why: Vec<String> = why.chain(error.hints().iter().cloned()).collect();
+    let agent = &event.agent;
+    // Where even this can't be written, there is nobody left to tell.
+    let _ = hooklog::add(
+        &scratch,
+        &format!("{when} {agent} {}: {}", name(&event.what), why.join("; ")),
+    );
+}
+
+/// What it is called in the log.
+fn name(what: &What) -> &'static str {
+    match what {
+        What::Opened => "conversation opened",
+        What::Told(_) => "prompt",
+        What::Used(_) => "tool used",
+        What::Paused => "helper ended",
+        What::Ended(_) => "ended",
+        What::Closed => "conversation closed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_known_by_the_verb_alone() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let is_hook = |line| verb(&words(line)).is_some_and(|verb| verb == "hook");
+        for line in [
+            "edio hook",
+            "edio -C x --json hook claude",
+            "edio --color=never hook -x",
+        ] {
+            assert!(is_hook(line), "{line}");
+        }
+        for line in [
+            "edio",
+            "edio -C hook log",
+            "edio snapshot -m hook --bad",
+            "edio --bad",
+        ] {
+            assert!(!is_hook(line), "{line}");
+        }
+    }
+}

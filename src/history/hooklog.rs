@@ -1,0 +1,60 @@
+//! The log of what went wrong in agents' hooks, where nobody is told: a few lines in edio's scratch folder.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use bstr::ByteSlice;
+
+const FILE: &str = "hook.log";
+
+/// When it has grown to so many bytes, the older half of it goes.
+const MOST: usize = 64 << 10;
+
+/// Adds a line.
+///
+/// # Errors
+///
+/// The folder can't be written.
+pub fn add(scratch: &Path, line: &str) -> io::Result<()> {
+    let file = scratch.join(FILE);
+    let mut log = fs::read(&file).unwrap_or_default();
+    if log.len() > MOST {
+        let half = &log[log.len() - MOST / 2..];
+        log = half
+            .split_once_str("\n")
+            .map_or(half, |(_, rest)| rest)
+            .to_vec();
+    }
+    log.extend_from_slice(line.replace(['\n', '\r'], " ").as_bytes());
+    log.push(b'\n');
+    fs::write(&file, log)
+}
+
+/// The last lines, the newest last.
+pub fn last(scratch: &Path, count: usize) -> Vec<String> {
+    let log = fs::read(scratch.join(FILE)).unwrap_or_default();
+    let lines: Vec<String> = log
+        .lines()
+        .map(|line| line.to_str_lossy().into_owned())
+        .collect();
+    let surplus = lines.len().saturating_sub(count);
+    lines.into_iter().skip(surplus).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_keeps_what_is_new() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..3000 {
+            add(folder.path(), &format!("{number} {}", "x".repeat(60))).unwrap();
+        }
+        let length = fs::metadata(folder.path().join(FILE)).unwrap().len();
+        assert!(length as usize <= MOST + 100, "{length}");
+        let last = last(folder.path(), 2);
+        assert!(last[0].starts_with("2998 ") && last[1].starts_with("2999 "));
+    }
+}

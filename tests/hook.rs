@@ -1,0 +1,770 @@
+//! `edio hook`: what agents say becomes turns and steps, and the agent notices nothing.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::common::{Ran, Repo};
+
+/// Has an agent's hook called with this on its standard input. It must end well, and in silence (P8).
+fn call(repo: &Repo, agent: &str, payload: impl AsRef<[u8]>) {
+    call_as(&mut repo.command(["hook", agent]), payload);
+}
+
+fn call_as(command: &mut Command, payload: impl AsRef<[u8]>) {
+    let output = fed(command, payload);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(
+        output.stdout.is_empty() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+}
+
+fn fed(command: &mut Command, payload: impl AsRef<[u8]>) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let payload = payload.as_ref().to_vec();
+    let writer = thread::spawn(move || drop(stdin.write_all(&payload)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// Claude Code at work in a repository.
+struct Claude<'a> {
+    repo: &'a Repo,
+    session: &'a str,
+    cwd: PathBuf,
+}
+
+impl<'a> Claude<'a> {
+    fn at(repo: &'a Repo) -> Self {
+        Self {
+            repo,
+            session: "s1",
+            cwd: repo.top.clone(),
+        }
+    }
+
+    fn says(&self, event: &str, more: Value) {
+        let mut payload = json!({
+            "session_id": self.session,
+            "transcript_path": "/nowhere.jsonl",
+            "cwd": self.cwd,
+            "hook_event_name": event,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            payload[key] = value.clone();
+        }
+        call(self.repo, "claude", payload.to_string());
+    }
+
+    fn is_told(&self, prompt: &str) {
+        self.says("UserPromptSubmit", json!({"prompt": prompt}));
+    }
+
+    fn wrote(&self, path: impl AsRef<Path>, call: &str) {
+        let input = json!({"file_path": self.cwd.join(path)});
+        self.used("Write", input, call);
+    }
+
+    fn ran_a_command(&self, call: &str) {
+        self.used("Bash", json!({"command": "true"}), call);
+    }
+
+    fn used(&self, tool: &str, input: Value, call: &str) {
+        let more = json!({"tool_name": tool, "tool_input": input, "tool_use_id": call});
+        self.says("PostToolUse", more);
+    }
+
+    fn stops(&self) {
+        self.says("Stop", json!({"stop_hook_active": false}));
+    }
+}
+
+/// The records of `edio log --json`, the first turn first.
+fn log(repo: &Repo, words: &[&str]) -> Vec<Value> {
+    log_in(repo, &repo.top, words)
+}
+
+fn log_in(repo: &Repo, folder: &Path, words: &[&str]) -> Vec<Value> {
+    let ran = repo.edio_in(folder, [&["log", "--json"], words].concat());
+    records(ran.ok())
+}
+
+fn records(ran: &Ran) -> Vec<Value> {
+    let lines = ran.stdout.lines();
+    let mut found: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    found.reverse();
+    found
+}
+
+/// What a record says under these keys, as one line.
+fn fields(record: &Value, keys: &[&str]) -> String {
+    let said = keys.iter().map(|key| match &record[*key] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    said.collect::<Vec<_>>().join(" | ")
+}
+
+fn mkfifo(repo: &Repo, path: &str) {
+    let mut command = Command::new("mkfifo");
+    repo.surround(&mut command);
+    assert!(command.arg(repo.path(path)).status().unwrap().success());
+}
+
+fn has_no_session(repo: &Repo) {
+    assert_eq!(repo.git(["for-each-ref", "refs/edio"]), "");
+}
+
+#[test]
+fn a_prompt_becomes_a_turn_and_each_tool_a_step() {
+    let repo = Repo::with(&[("a", "a\n"), ("src/x", "x\n")]);
+    repo.write("mine", "the person's\n");
+    let before = repo.git_state();
+    let claude = Claude::at(&repo);
+    claude.is_told("\nAdd a parser,\nand test it");
+    assert_eq!(repo.git_state(), before, "P1");
+    repo.write("src/parser", "parser\n");
+    claude.wrote("src/parser", "t1");
+    repo.remove("a");
+    claude.ran_a_command("t2");
+    claude.used("Read", json!({"file_path": "src/x"}), "t3");
+    claude.stops();
+    let steps = log(&repo, &["--steps"]);
+    let keys = [
+        "turn",
+        "step",
+        "kind",
+        "message",
+        "agent",
+        "agent_session",
+        "prompt",
+        "tool",
+        "tool_call",
+        "status",
+    ];
+    let said: Vec<_> = steps.iter().map(|step| fields(step, &keys)).collect();
+    assert_eq!(
+        said,
+        [
+            "1 | 1 | step | src/parser | claude | s1 | Add a parser, | Write | t1 | null",
+            "1 | 2 | step | a | claude | s1 | Add a parser, | Bash | t2 | null",
+            "1 | null | turn | Add a parser, | claude | s1 | Add a parser, | null | null | completed",
+        ]
+    );
+    // What was there before the prompt is the baseline.
+    assert_eq!(steps[2]["files"], 2);
+    repo.edio(["restore", "1.1"]).ok();
+    assert!(repo.has("a") && repo.has("src/parser"));
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read("mine"), "the person's\n");
+    assert!(!repo.has("src/parser"));
+    repo.fsck();
+}
+
+#[test]
+fn what_changed_between_two_prompts_is_the_persons() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    repo.write("a", "agent\n");
+    claude.stops();
+    repo.write("a", "person\n");
+    claude.is_told("second");
+    repo.write("a", "agent again\n");
+    claude.stops();
+    let said: Vec<_> = log(&repo, &[])
+        .iter()
+        .map(|turn| fields(turn, &["turn", "kind", "agent", "message"]))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 | turn | claude | first",
+            "2 | human | null | a",
+            "3 | turn | claude | second"
+        ]
+    );
+}
+
+#[test]
+fn a_prompt_that_changed_nothing_is_no_turn() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    for _ in 0..2 {
+        claude.is_told("what does it do?");
+        claude.used("Read", json!({"file_path": "a"}), "t1");
+        claude.ran_a_command("t2");
+        claude.stops();
+    }
+    assert_eq!(repo.turns(), 0);
+}
+
+#[test]
+fn a_turn_that_nobody_ended_is_interrupted_by_the_next_prompt() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    repo.write("a", "half\n");
+    claude.wrote("a", "t1");
+    repo.write("b", "of a tool that was interrupted\n");
+    claude.is_told("second");
+    repo.write("a", "whole\n");
+    claude.stops();
+    let said: Vec<_> = log(&repo, &[])
+        .iter()
+        .map(|turn| fields(turn, &["turn", "message", "status", "prompt", "tool"]))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 | first | interrupted | first | null",
+            "2 | second | completed | second | null"
+        ]
+    );
+    assert!(repo.in_turn(1, "b").is_some());
+}
+
+#[test]
+fn the_end_of_a_conversation_ends_what_is_open_and_begins_nothing() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.says("SessionStart", json!({"source": "startup"}));
+    claude.says("SessionEnd", json!({"reason": "exit"}));
+    claude.stops();
+    has_no_session(&repo);
+    assert!(!repo.has(".git/edio"), "no trace of edio");
+    claude.is_told("first");
+    repo.write("a", "half\n");
+    claude.says("SessionEnd", json!({"reason": "exit"}));
+    let turns = log(&repo, &[]);
+    assert_eq!(
+        fields(&turns[0], &["message", "status"]),
+        "first | interrupted"
+    );
+    claude.says("SessionEnd", json!({"reason": "exit"}));
+    assert_eq!(repo.turns(), 1);
+}
+
+#[test]
+fn a_turn_that_failed_says_so() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    repo.write("a", "half\n");
+    claude.says("StopFailure", json!({"error": "overloaded"}));
+    assert_eq!(log(&repo, &[])[0]["status"], "failed");
+}
+
+#[test]
+fn helpers_at_work_keep_the_turn_open() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("with helpers");
+    repo.write("a", "1\n");
+    claude.says(
+        "Stop",
+        json!({"background_tasks": [{"id": "b1", "type": "subagent"}]}),
+    );
+    assert_eq!(repo.turns(), 0);
+    repo.write("b", "of a helper\n");
+    claude.says(
+        "SubagentStop",
+        json!({"agent_id": "h1", "agent_type": "general-purpose"}),
+    );
+    claude.stops();
+    let steps = log(&repo, &["--steps"]);
+    let said: Vec<_> = steps
+        .iter()
+        .map(|step| fields(step, &["turn", "step", "message"]))
+        .collect();
+    assert_eq!(said, ["1 | 1 | a", "1 | 2 | b", "1 | null | with helpers"]);
+}
+
+#[test]
+fn a_turn_that_the_agent_takes_itself_carries_the_prompt() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("make it so");
+    repo.write("a", "1\n");
+    repo.edio(["snapshot", "-m", "half way"]).ok();
+    claude.stops();
+    repo.write("a", "2\n");
+    repo.edio(["snapshot", "-m", "the person's"]).ok();
+    let said: Vec<_> = log(&repo, &[])
+        .iter()
+        .map(|turn| fields(turn, &["turn", "message", "prompt"]))
+        .collect();
+    assert_eq!(
+        said,
+        ["1 | half way | make it so", "2 | the person's | null"]
+    );
+}
+
+#[test]
+fn one_event_that_is_told_twice_counts_once() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("once");
+    claude.is_told("once");
+    repo.write("a", "1\n");
+    claude.wrote("a", "t1");
+    repo.write("a", "2, of the next tool\n");
+    claude.wrote("a", "t1");
+    claude.stops();
+    claude.stops();
+    let steps = log(&repo, &["--steps"]);
+    let said: Vec<_> = steps
+        .iter()
+        .map(|step| fields(step, &["turn", "step"]))
+        .collect();
+    assert_eq!(said, ["1 | 1", "1 | null"]);
+}
+
+/// Several tools at once, each with a hook of its own: each file is in the turn, no step is lost.
+#[test]
+fn p6_calls_at_the_same_time_wait_for_each_other() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("many");
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let claude = &claude;
+            scope.spawn(move || {
+                let name = format!("f{number}");
+                claude.repo.write(&name, "x\n");
+                claude.wrote(&name, &format!("t{number}"));
+            });
+        }
+    });
+    claude.stops();
+    let steps = log(&repo, &["--steps"]);
+    assert_eq!(steps.len(), 9, "{steps:?}");
+    assert_eq!(steps[8]["files"], 8);
+    repo.fsck();
+}
+
+/// Whatever is in the work tree, and wherever it is: a step of the files that a tool has named has the tree that a look
+/// at everything finds.
+#[test]
+fn p2_a_step_by_name_is_what_a_scan_finds() {
+    let long = "x".repeat(2 << 20);
+    type Shape = (&'static str, fn(&Repo, &str), &'static [&'static str]);
+    let shapes: &[Shape] = &[
+        (
+            "a new file in new folders",
+            |r, _| r.write("n/e/w", "1\n"),
+            &["n/e/w"],
+        ),
+        ("an empty file", |r, _| r.write("empty", ""), &["empty"]),
+        (
+            "a file of some size",
+            |r, long| r.write("long", long),
+            &["long"],
+        ),
+        (
+            "two files",
+            |r, _| {
+                r.write("d/1", "1\n");
+                r.write("d/2", "2\n")
+            },
+            &["d/1", "d/2"],
+        ),
+        ("a file that is gone", |r, _| r.remove("a"), &["a"]),
+        (
+            "the last file of its folder",
+            |r, _| r.remove("one/file"),
+            &["one/file"],
+        ),
+        ("an executable bit", |r, _| r.chmod("a", 0o755), &["a"]),
+        (
+            "a link",
+            |r, _| {
+                r.remove("a");
+                r.link("a", "b")
+            },
+            &["a"],
+        ),
+        (
+            "a link that leads nowhere",
+            |r, _| r.link("l", "no/where"),
+            &["l"],
+        ),
+        (
+            "a name like an option",
+            |r, _| r.write("-n", "1\n"),
+            &["-n"],
+        ),
+        (
+            "a name like a pathspec",
+            |r, _| r.write(":!*", "1\n"),
+            &[":!*"],
+        ),
+        (
+            "a name with a line break",
+            |r, _| r.write("o\nd/x", "1\n"),
+            &["o\nd/x"],
+        ),
+        (
+            "an ignored file",
+            |r, _| r.write("x.ign", "1\n"),
+            &["x.ign"],
+        ),
+        (
+            "an ignored file that is tracked",
+            |r, _| r.write("t.ign", "2\n"),
+            &["t.ign"],
+        ),
+        (
+            "ignore rules",
+            |r, _| r.write(".gitignore", "b\n*.ign\n"),
+            &[".gitignore"],
+        ),
+        (
+            "attributes",
+            |r, _| {
+                r.write(".gitattributes", "b text\n");
+                r.write("b", "1\r\n")
+            },
+            &[".gitattributes", "b"],
+        ),
+        (
+            "line ends",
+            |r, _| r.write("t.crlf", "1\r\n2\r\n"),
+            &["t.crlf"],
+        ),
+        (
+            "a file of another repository",
+            |r, _| {
+                r.git(["init", "-q", "in"]);
+                r.write("in/f", "1\n")
+            },
+            &["in/f"],
+        ),
+        (
+            "a folder where a file was",
+            |r, _| {
+                r.remove("a");
+                r.write("a/x", "1\n")
+            },
+            &["a", "a/x"],
+        ),
+        (
+            "a file where a folder was",
+            |r, _| {
+                r.remove("one");
+                r.write("one", "1\n")
+            },
+            &["one"],
+        ),
+        ("a folder", |r, _| r.write("one/more", "1\n"), &["one"]),
+        (
+            "a file beyond a link",
+            |r, _| {
+                r.link("way", "one");
+                r.write("one/file", "2\n")
+            },
+            &["way/file", "way"],
+        ),
+        ("a special file", |r, _| mkfifo(r, "fifo"), &["fifo"]),
+        (
+            "a file over the limit",
+            |r, long| {
+                r.git(["config", "edio.maxFileSize", "1m"]);
+                r.write("l", long)
+            },
+            &["l"],
+        ),
+        ("nothing", |_, _| {}, &["b"]),
+    ];
+    for (what, change, named) in shapes {
+        let repo = Repo::with(&[
+            ("a", "a\n"),
+            ("b", "b\n"),
+            ("one/file", "1\n"),
+            (".gitignore", "*.ign\n"),
+        ]);
+        repo.write("t.ign", "1\n");
+        repo.write(".gitattributes", "*.crlf text\n");
+        repo.git(["add", "-f", "."]);
+        repo.git(["commit", "-q", "-m", "more"]);
+        let claude = Claude::at(&repo);
+        claude.is_told("do it");
+        // The next tool stands on a step of edio's own.
+        repo.write("before", "1\n");
+        claude.wrote("before", "t0");
+        change(&repo, &long);
+        let before = repo.git_state();
+        let files: Vec<String> = named
+            .iter()
+            .map(|name| format!("*** Add File: {name}"))
+            .collect();
+        // A name with a line break can't be told in a patch.
+        match named {
+            [name] => claude.wrote(name, "t1"),
+            _ => {
+                let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "PostToolUse", "tool_use_id": "t1",
+                    "tool_name": "apply_patch", "tool_input": {"command": files.join("\n")}});
+                call(&repo, "codex", payload.to_string());
+            }
+        }
+        assert_eq!(repo.git_state(), before, "P1: {what}");
+        let current = repo.git([
+            "for-each-ref",
+            "--format=%(objectname)",
+            "refs/edio/active/*/current",
+        ]);
+        let step = repo.git(["rev-parse", &format!("{current}^{{tree}}")]);
+        let whole = records(repo.edio(["snapshot", "--json"]).ok());
+        assert_eq!(Value::from(step), whole[0]["tree"], "{what}");
+        repo.fsck();
+    }
+}
+
+#[test]
+fn what_an_agent_names_outside_the_work_tree_is_none_of_its_business() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("look around");
+    fs::write(repo.outside().join("elsewhere"), "x\n").unwrap();
+    claude.wrote(repo.outside().join("elsewhere"), "t1");
+    claude.wrote(".git/config", "t2");
+    claude.stops();
+    assert_eq!(repo.turns(), 0);
+}
+
+#[test]
+fn the_repository_is_found_from_where_the_agent_is() {
+    let repo = Repo::with(&[("a", "a\n"), ("d/e/f", "f\n")]);
+    repo.git(["worktree", "add", "-q", "../linked", "-b", "linked"]);
+    let other = repo.outside().join("other");
+    repo.git(["init", "-q", other.to_str().unwrap()]);
+    let claude = Claude {
+        cwd: repo.path("d/e"),
+        ..Claude::at(&repo)
+    };
+    claude.is_told("everywhere");
+    repo.write("d/e/f", "1\n");
+    claude.wrote("f", "t1");
+    repo.write("../linked/a", "1\n");
+    claude.wrote(repo.outside().join("linked/a"), "t2");
+    fs::write(other.join("new"), "1\n").unwrap();
+    claude.wrote(other.join("new"), "t3");
+    claude.stops();
+    for (folder, file) in [
+        (repo.top.clone(), "d/e/f"),
+        (repo.outside().join("linked"), "a"),
+        (other, "new"),
+    ] {
+        let turns = log_in(&repo, &folder, &[]);
+        assert_eq!(turns.len(), 1, "{folder:?}: {turns:?}");
+        assert_eq!(
+            fields(&turns[0], &["message", "status", "files"]),
+            "everywhere | completed | 1"
+        );
+        let shown = repo.edio_in(&folder, ["show", "--json"]);
+        assert!(
+            shown.stdout.contains(&format!("{{\"path\":\"{file}\"")),
+            "{shown}"
+        );
+    }
+}
+
+/// A folder with several repositories in it, which is none itself: what edio knows there is worked on.
+#[test]
+fn several_repositories_make_up_a_workspace() {
+    let repo = Repo::unborn();
+    let around = repo.outside().join("around");
+    for name in ["one", "two"] {
+        let top = around.join(name);
+        fs::create_dir_all(&top).unwrap();
+        repo.git_in(&top, ["init", "-q"]);
+        repo.edio_in(&top, ["init", "--agents", "none"]).ok();
+    }
+    let claude = Claude {
+        cwd: around.clone(),
+        ..Claude::at(&repo)
+    };
+    claude.is_told("both");
+    for name in ["one", "two"] {
+        fs::write(around.join(name).join("new"), "1\n").unwrap();
+    }
+    claude.ran_a_command("t1");
+    claude.stops();
+    for name in ["one", "two"] {
+        let turns = log_in(&repo, &around.join(name), &[]);
+        assert_eq!(fields(&turns[0], &["turn", "message"]), "1 | both");
+    }
+}
+
+#[test]
+fn p8_whatever_is_said_to_it_a_hook_ends_well_and_in_silence() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.write("a", "changed\n");
+    let huge = json!({"session_id": "s", "cwd": repo.top, "hook_event_name": "PreToolUse", "x": "y".repeat(10 << 20)});
+    let deep = "[".repeat(100_000);
+    let payloads: &[&[u8]] = &[
+        b"",
+        b"{}",
+        b"null",
+        b"[]",
+        b"junk",
+        b"{\"hook_event_name\":",
+        b"\xff\xfe\x00",
+        b"\xef\xbb\xbf{}",
+        b"{\"hook_event_name\":7,\"cwd\":[]}",
+        b"{\"hook_event_name\":\"NobodyKnows\",\"session_id\":\"s\"}",
+        b"{\"hook_event_name\":\"PostToolUse\"}",
+        b"{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Write\",\"tool_input\":\"text\"}",
+        huge.to_string().leak().as_bytes(),
+        deep.leak().as_bytes(),
+    ];
+    for agent in [
+        "claude", "codex", "cursor", "gemini", "vscode", "nobody", "--bad", "",
+    ] {
+        for payload in payloads {
+            call(&repo, agent, payload);
+        }
+    }
+    for words in [
+        &["hook"][..],
+        &["hook", "--what"],
+        &["-C", "/nowhere", "hook", "claude"],
+        &["--bad", "hook", "claude"],
+    ] {
+        call_as(&mut repo.command(words), b"{}");
+    }
+    let usage = repo.edio(["snapshot", "-m", "hook", "--bad"]);
+    assert_eq!(usage.code, Some(2), "{usage}");
+}
+
+#[test]
+fn p8_where_it_can_do_nothing_a_hook_says_nothing() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let prompt = |cwd: &Path| {
+        json!({"session_id": "s", "cwd": cwd, "hook_event_name": "UserPromptSubmit", "prompt": "x"})
+            .to_string()
+    };
+    let nowhere = repo.outside().join("no/repository");
+    fs::create_dir_all(&nowhere).unwrap();
+    call(&repo, "claude", prompt(&nowhere));
+    call(&repo, "claude", prompt(&nowhere.join("gone")));
+    call_as(
+        repo.command(["hook", "claude"]).env("PATH", &nowhere),
+        prompt(&repo.top),
+    );
+    has_no_session(&repo);
+    // The folder that it is started in is gone.
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" hook claude";
+    let mut command = repo.like_edio("sh", ["hook", "claude"]);
+    call_as(
+        command
+            .args(["-c", script])
+            .arg(crate::common::edio_binary()),
+        prompt(&repo.path("gone")),
+    );
+}
+
+#[test]
+fn what_goes_wrong_in_a_hook_is_logged() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.edio(["init", "--agents", "none"]).ok();
+    repo.git(["config", "edio.maxNewFiles", "1"]);
+    repo.write("1", "");
+    repo.write("2", "");
+    Claude::at(&repo).is_told("too much");
+    let log = repo.read(".git/edio/hook.log");
+    assert!(
+        log.contains(" claude prompt: ") && log.contains("of new files are more"),
+        "{log}"
+    );
+    assert_eq!(log.lines().count(), 1);
+}
+
+/// git is slow: the agent is not kept waiting, the work is done all the same, and says that nobody saw how it stood.
+#[test]
+fn p8_what_takes_too_long_is_finished_behind() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("slowly");
+    repo.write("a", "1\n");
+    let folder = repo.outside().join("slow");
+    fs::create_dir(&folder).unwrap();
+    let go_on = repo.outside().join("go on");
+    let script = format!(
+        "#!/bin/sh\nfor word; do [ \"$word\" != status ] || while ! [ -e '{}' ]; do sleep 0.05; done; done\nexec '{}' \"$@\"\n",
+        go_on.display(),
+        crate::common::real_git()
+    );
+    fs::write(folder.join("git"), script).unwrap();
+    repo.chmod(folder.join("git"), 0o755);
+    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "Stop"});
+    let mut command = repo.command(["hook", "claude"]);
+    call_as(
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.display())),
+        payload.to_string(),
+    );
+    // The hook has ended, and git has not.
+    assert_eq!(repo.turns(), 0);
+    fs::write(go_on, "").unwrap();
+    // This one waits for the lock that the other still holds.
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    let turns = log(&repo, &[]);
+    assert_eq!(
+        fields(&turns[0], &["turn", "message", "status"]),
+        "1 | slowly | unmeasured"
+    );
+}
+
+/// What each agent says, as its documents or a run of it show (tests/agents/payloads): one turn with one step each.
+#[test]
+fn each_agent_is_understood() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/payloads");
+    let mut seen = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let repo = Repo::with(&[("a", "a\n")]);
+        let said = fs::read_to_string(&file).unwrap();
+        let said = said.replace("{TOP}", repo.top.to_str().unwrap());
+        let agent = name.split('-').next().unwrap();
+        for (number, line) in said.lines().filter(|line| !line.is_empty()).enumerate() {
+            if line.contains("new.txt") {
+                repo.write("new.txt", format!("{number}\n"));
+            }
+            if line.contains("touch by-shell") {
+                repo.write("by-shell", format!("{number}\n"));
+            }
+            call(&repo, agent, line);
+        }
+        let said: Vec<_> = log(&repo, &["--steps"])
+            .iter()
+            .map(|turn| fields(turn, &["turn", "step", "message", "agent", "status"]))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                format!("1 | 1 | new.txt | {agent} | null"),
+                format!("1 | 2 | by-shell | {agent} | null"),
+                format!("1 | null | Write a file | {agent} | completed"),
+            ],
+            "{name}"
+        );
+        let turns = log(&repo, &["--steps"]);
+        assert!(
+            turns[0]["tool"].is_string() && turns[0]["agent_session"].is_string(),
+            "{name}"
+        );
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen} of them");
+}
