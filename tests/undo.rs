@@ -343,6 +343,24 @@ fn what_a_restore_made_is_gone_after_the_undo_though_it_is_ignored_now() {
 }
 
 #[test]
+fn what_a_restore_made_in_the_place_of_a_file_gives_way_to_it_again_though_it_is_ignored_now() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.write("d/z", "first\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("d");
+    repo.write("d", "a file\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write(".git/info/exclude", "z\n");
+    repo.edio(["restore", "1"]).ok();
+    for _ in 0..2 {
+        assert_eq!(repo.read("d/z"), "first\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("d"), "a file\n");
+        repo.edio(["redo"]).ok();
+    }
+}
+
+#[test]
 fn p4_an_ignored_file_that_a_restore_replaced_comes_back() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("x", "held\n");

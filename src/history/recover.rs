@@ -196,7 +196,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         raw_ids: &raw_ids,
         name: operation.text.clone(),
     };
-    let plan = plan_to(workspace, &scan, &goal)?;
+    let plan = plan_to(workspace, &scan, &goal, Vec::new())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
     let safety = save_unsaved(
         workspace,

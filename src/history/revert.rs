@@ -134,7 +134,7 @@ fn make_plan(
         raw_ids: &raw_ids,
         name: wish.in_words(),
     };
-    let mut plan = plan_to(workspace, scan, &goal)?;
+    let mut plan = plan_to(workspace, scan, &goal, Vec::new())?;
     // Where the content stays, so do its bytes.
     plan.actions.retain(|_, action| match action {
         Action::Write { new, old } => old.as_ref() != Some(new),

@@ -14,7 +14,7 @@ use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
 use super::restore::{
     End, Goal, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session, perform,
-    plan_to, save_unsaved, take_back,
+    plan_to, save_unsaved,
 };
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
@@ -159,12 +159,11 @@ fn go_to(
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
     };
-    let mut plan = plan_to(workspace, &scan, &goal)?;
     let ignored = side::ignored(workspace, event.side.as_ref())?;
+    let made = made_and_ignored(workspace, &scan, event, &target.tree, &ignored)?;
+    let mut plan = plan_to(workspace, &scan, &goal, made)?;
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
-    let made = made_and_ignored(workspace, &scan, event, &target.tree, &ignored)?;
-    take_back(workspace, &mut plan, &made);
     let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
     sources.take_raw(&ignored);
     let words = match direction {

@@ -253,17 +253,33 @@ fn make_plan(
     Ok((plan_with(workspace, facts, &goal.name)?, stat))
 }
 
-/// The plan that brings the whole work tree to a goal.
+/// The plan that brings the whole work tree to a goal. `made` are ignored files that edio itself has put where nothing
+/// was: they go, and are saved, so that the way back finds them.
 ///
 /// # Errors
 ///
 /// Refused, or git failed.
-pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>) -> Result<Plan> {
+pub fn plan_to(
+    workspace: &Locked,
+    scan: &Scan,
+    goal: &Goal<'_>,
+    made: Vec<(RepoPath, Entry)>,
+) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
     let rewritten = rewritten(workspace, scan, goal, &differences)?;
-    let facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
-    plan_with(workspace, facts, &goal.name)
+    let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
+    let paths: Vec<RepoPath> = made.iter().map(|(path, _)| path.clone()).collect();
+    facts
+        .differences
+        .extend(made.into_iter().map(|(path, entry)| Difference {
+            path,
+            old: Some(entry),
+            new: None,
+        }));
+    let mut plan = plan_with(workspace, facts, &goal.name)?;
+    plan.save_removed(paths);
+    Ok(plan)
 }
 
 /// The paths where the trees have the same blob, and other bytes are on disk: line endings, most of the time.
@@ -301,11 +317,6 @@ pub fn bring_back(
     now: &[(RepoPath, Entry)],
 ) {
     plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
-}
-
-/// Takes away, as part of a plan, ignored files that an operation had made where nothing was.
-pub fn take_back(workspace: &Locked, plan: &mut Plan, made: &[(RepoPath, Entry)]) {
-    plan.take_back(made, &Disk::new(&workspace.git.work_tree));
 }
 
 /// Do the ignore rules of the goal differ from those on disk?

@@ -227,13 +227,15 @@ impl Plan {
         now: &[(RepoPath, Entry)],
         disk: &dyn Look,
     ) {
-        let room = |path: &RepoPath| {
-            let through =
-                |folder: RepoPath| matches!(disk.at(&folder), OnDisk::Folder | OnDisk::Nothing);
-            path.ancestors().all(through)
-                && !matches!(disk.at(path), OnDisk::Folder | OnDisk::Special)
-        };
-        for (path, new) in ignored.iter().filter(|(path, _)| room(path)) {
+        for (path, new) in ignored {
+            let through = |folder: RepoPath| {
+                matches!(disk.at(&folder), OnDisk::Folder | OnDisk::Nothing)
+                    || self.removes(&folder)
+            };
+            let is_taken = matches!(disk.at(path), OnDisk::Folder | OnDisk::Special);
+            if is_taken || !path.ancestors().all(through) {
+                continue;
+            }
             let old = now.iter().find(|(other, _)| other == path);
             if old.is_none() && disk.at(path) != OnDisk::Nothing {
                 self.saved.insert(path.clone());
@@ -244,17 +246,11 @@ impl Plan {
         }
     }
 
-    /// Takes away ignored files that an operation had made where nothing was. They are saved, so that the way back finds
-    /// them.
-    pub fn take_back(&mut self, made: &[(RepoPath, Entry)], disk: &dyn Look) {
-        for (path, old) in made {
-            let is_there = matches!(disk.at(path), OnDisk::File | OnDisk::Link);
-            if is_there && !self.actions.contains_key(path) {
-                let old = old.clone();
-                self.actions.insert(path.clone(), Action::Remove { old });
-                self.saved.insert(path.clone());
-            }
-        }
+    /// Has those of these files saved that are removed.
+    pub fn save_removed(&mut self, paths: Vec<RepoPath>) {
+        let removed = paths.into_iter().filter(|path| self.removes(path));
+        let removed: Vec<RepoPath> = removed.collect();
+        self.saved.extend(removed);
     }
 
     /// The paths that are written.

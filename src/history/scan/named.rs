@@ -44,12 +44,14 @@ pub fn look_at(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
     }
     let git = &workspace.git;
     let head = git.ask_head()?;
-    let ignored = git.ask_untracked_ignored(paths)?;
+    let matched = git.ask_ignored(paths)?;
     let grafting = git.read_for_graft(&ground.tree, paths)?;
-    // git answers for none where one of them lies in a submodule.
-    let Ok(ignored) = ignored.ignored() else {
+    // git answers for none where one of them lies beyond a link.
+    let Ok(matched) = matched.ignored() else {
         return Ok(None);
     };
+    // To know what is tracked git reads the whole index: it is asked only where it matters.
+    let ignored = git.ask_untracked_ignored(&matched)?.ignored()?;
     let (branch, commit) = head.answer()?;
     let Some(grafting) = grafting else {
         return Ok(None);
