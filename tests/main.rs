@@ -29,6 +29,7 @@ mod installer;
 mod kills;
 mod lfs;
 mod log;
+mod mcp;
 mod model;
 mod pack;
 mod parallel;

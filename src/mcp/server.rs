@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::{Peer, RequestContext, ServerInitializeError};
 use rmcp::transport::stdio;
@@ -114,6 +115,25 @@ impl ServerHandler for Server {
         });
         Ok(answer(tool, call, arguments, teller).await.into())
     }
+
+    /// What the SDK could not read as a method of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<CustomResult, ErrorData> {
+        match request.method.as_str() {
+            "tools/call" => Err(ErrorData::invalid_params(
+                "a call has a name, and an object of arguments",
+                None,
+            )),
+            _ => Err(ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                request.method,
+                None,
+            )),
+        }
+    }
 }
 
 impl Server {
@@ -188,5 +208,54 @@ impl Teller {
         let told = ProgressNotificationParam::new(self.token.clone(), f64::from(count));
         let told = told.with_message(format!("{}: {how}", self.title));
         let _ = timeout(PATIENCE, self.peer.notify_progress(told)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::history::git::Group;
+    use crate::history::workspace::Place;
+
+    use super::*;
+
+    fn call() -> Call {
+        let place = Place {
+            folder: "/".into(),
+            told_elsewhere: false,
+            attributes_elsewhere: false,
+            home: None,
+            git: None,
+            waiting: None,
+            trace: None,
+            group: Group::Shared,
+        };
+        Call {
+            host: Arc::new(Host {
+                place,
+                after_accept: |_, _| {},
+            }),
+            agent: None,
+            leave: Leave::Given,
+        }
+    }
+
+    #[test]
+    fn a_tool_that_panics_is_an_error_that_the_model_sees() {
+        let log = tools::named("log").unwrap();
+        let tool = Box::leak(Box::new(log.that_runs(|_, _| panic!("at the worst time"))));
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let result = runtime.block_on(answer(tool, call(), JsonObject::new(), None));
+        assert_eq!(result.is_error, Some(true));
+        let text = &result.content[0].as_text().unwrap().text;
+        assert!(
+            text.contains("caused by: at the worst time\nhint: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_instructions_fit_where_clients_cut_them() {
+        assert!(INSTRUCTIONS.chars().count() < 500);
     }
 }

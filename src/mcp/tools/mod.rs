@@ -106,6 +106,12 @@ impl Listed {
         }
     }
 
+    /// The same tool with another run.
+    #[cfg(test)]
+    pub fn that_runs(&self, run: fn(&Call, JsonObject) -> Result<Value>) -> Self {
+        Self { run, ..*self }
+    }
+
     /// What clients are told of it.
     pub fn told(&self) -> Told {
         let (mut arguments, mut answer) = (self.schemas)();
