@@ -16,6 +16,7 @@ mod common;
 
 mod accept;
 mod accept_full;
+mod agents;
 mod architecture;
 mod bytes;
 mod cli;
