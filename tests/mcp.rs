@@ -380,6 +380,10 @@ fn a_restore_of_files_takes_them_literally_from_the_top() {
     assert_eq!(restored["paths_written"], json!(["a"]));
     assert_eq!(restored["new_turn"], 5);
     assert_eq!(
+        client.call("show", json!({ "turn": 5 }))["agent"],
+        "a-client"
+    );
+    assert_eq!(
         (repo.read("a"), repo.read("sub/a")),
         ("one\n".into(), "other\n".into())
     );
@@ -742,6 +746,10 @@ fn settings_give_and_take_tools() {
         repo.git(["log", "-1", "--format=%s %H"]),
         format!("feat: done {}", accepted["commit"].as_str().unwrap())
     );
+    repo.git(["config", "edio.mcp.accept", "false"]);
+    let said = client.fails("undo", json!({}));
+    assert!(said.contains("there is nothing to undo"), "{said}");
+    repo.git(["config", "edio.mcp.accept", "true"]);
     let undone = client.call("undo", json!({}));
     assert_eq!(undone["branch"], "refs/heads/main");
     assert_eq!(repo.git(["log", "-1", "--format=%s"]), "base");

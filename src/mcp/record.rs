@@ -48,8 +48,10 @@ pub struct TurnRecord {
     /// How many lines it removed.
     removed: u64,
     /// How many paths it could not hold. A restore leaves those alone.
+    #[serde(skip_serializing_if = "is_nothing")]
     skipped_count: usize,
     /// The first of these paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<SkippedRecord>,
 }
 
@@ -85,6 +87,10 @@ impl TurnRecord {
             ..self
         }
     }
+}
+
+fn is_nothing(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A path that no turn holds.
@@ -135,6 +141,7 @@ pub struct OnDisk {
     /// The paths that are removed (the first 500).
     paths_removed: Vec<String>,
     /// The paths that differ and are left as they are (the first 500).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<LeftAlone>,
 }
 

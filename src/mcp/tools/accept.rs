@@ -66,8 +66,10 @@ pub struct Answer {
     /// The files that it changes (the first 200).
     changes: Vec<DifferenceRecord>,
     /// What stays uncommitted (the first 200).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     uncommitted: Vec<UncommittedRecord>,
     /// What else should be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 

@@ -56,6 +56,7 @@ pub struct Answer {
     /// What to do next.
     next: String,
     /// What else should be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
@@ -79,7 +80,12 @@ impl Tool for Restore {
             let session = Session::active_or_error(workspace)?;
             let target = arguments.turn.0.find(workspace, &session)?;
             let paths = workspace.paths_meant(&files, Start::Top)?;
-            Ok((session, Wish { target, paths }))
+            let wish = Wish {
+                target,
+                paths,
+                agent: call.agent.clone(),
+            };
+            Ok((session, wish))
         };
         if arguments.dry_run == Some(true) {
             let (wish, plan) = preview(&workspace, || find(&workspace))?;

@@ -39,6 +39,7 @@ pub struct Answer {
     #[serde(flatten)]
     turn: Option<TurnRecord>,
     /// What else should be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 

@@ -37,6 +37,7 @@ pub struct Answer {
     /// The first 200 of them. The tool diff shows all, with workspace.
     unsaved: Vec<DifferenceRecord>,
     /// What no turn can hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     not_covered: Vec<SkippedRecord>,
     /// Why a snapshot would be refused now. What is unsaved is not known then.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::call::{Call, Leave, moment};
 use super::super::record::{OnDisk, replaced};
+use super::accept::Accept;
 use super::{Effect, Tool};
 use crate::error::Result;
-use crate::history::undo::{Direction, undo};
+use crate::history::undo::{Direction, Reach, undo};
 
 pub struct Undo;
 
@@ -39,6 +40,7 @@ pub struct Answer {
     /// What to do next.
     next: String,
     /// What else should be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
@@ -52,7 +54,12 @@ impl Tool for Undo {
 
     fn run(call: &Call, _: Arguments) -> Result<Answer> {
         let (mut workspace, mut warnings) = call.work()?;
-        let undone = undo(&mut workspace, Direction::Undo, moment())?;
+        // Who may not move the branch may not move it back.
+        let reach = match Accept::LEAVE.is_given(Some(&workspace)) {
+            true => Reach::Branch,
+            false => Reach::Session,
+        };
+        let undone = undo(&mut workspace, Direction::Undo, reach, moment())?;
         warnings.extend(replaced(&undone.plan, &undone.done));
         let number = undone.target.as_ref().map(|turn| turn.number());
         let on_disk = OnDisk::of(&undone.plan);
