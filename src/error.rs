@@ -1,5 +1,6 @@
 //! The error: what could not be done, why, what to try next, and the exit code that says of which kind it is.
 
+use std::any::Any;
 use std::error::Error as Cause;
 use std::fmt;
 
@@ -95,6 +96,15 @@ impl Error {
     /// A fault of edio's own (exit code 70).
     pub fn bug(what: impl Into<String>) -> Self {
         Self::new(Kind::Bug, what)
+    }
+
+    /// A panic, by what was thrown.
+    pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        let words = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self::bug("a fault in edio itself")
+            .because(Self::bug(words.unwrap_or_default()))
+            .hint("please report it, with the command that you ran")
     }
 
     /// What came of writing to the standard output.

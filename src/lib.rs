@@ -13,6 +13,7 @@
 //! - [`commands`] has a file for each verb: its arguments, and how its outcome looks as text and as JSON.
 //! - [`history`] is what edio knows: sessions, turns, restores. It prints nothing, and is told the time.
 //! - [`agents`] is what other programs define: their configuration files, what their hooks say.
+//! - [`mcp`] is the server that agents call, over standard input and output.
 //! - [`gitengine`] is how git is asked. It knows nothing of turns.
 //! - [`term`] is the person's terminal: the only place that prints.
 //! - [`process`], [`env`], [`clock`]: the only places that start a process, read the environment, read the time.
@@ -35,5 +36,6 @@ pub mod env;
 pub mod error;
 pub mod gitengine;
 pub mod history;
+pub mod mcp;
 pub mod process;
 pub mod term;

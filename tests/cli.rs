@@ -103,6 +103,7 @@ fn the_text_of_help() {
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
       hook         Take turns for an agent: what its hooks call
+      mcp          Serve agents over the Model Context Protocol, on standard input and output
       demo         Play the story of a session in a scratch repository: seven turns, a bad one, restore,
                    accept
       completions  Print the completion script for a shell
@@ -153,6 +154,7 @@ fn every_verb_has_help_with_an_example() {
     let repo = Repo::unborn();
     for verb in [
         "init", "snapshot", "run", "log", "show", "diff", "restore", "accept", "status", "demo",
+        "mcp",
     ] {
         for flag in ["-h", "--help"] {
             let ran = repo.edio([verb, flag]);

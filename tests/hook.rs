@@ -725,6 +725,26 @@ fn p8_what_takes_too_long_is_finished_behind() {
     );
 }
 
+/// The agent is gone, and its hooks did not say so.
+#[test]
+fn the_end_of_a_run_ends_what_its_agent_has_not() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let agent = repo.outside().join("claude");
+    let prompt = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "UserPromptSubmit", "prompt": "half"});
+    let script = format!(
+        "#!/bin/sh\necho '{prompt}' | '{}' hook claude\necho half > a\nexit 7\n",
+        crate::common::edio_binary().display()
+    );
+    fs::write(&agent, script).unwrap();
+    repo.chmod(&agent, 0o755);
+    let ran = repo.edio(["run", agent.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(7), "{ran}");
+    let turns = log(&repo, &[]);
+    let keys = ["turn", "message", "agent", "status"];
+    assert_eq!(turns.len(), 1, "{turns:?}");
+    assert_eq!(fields(&turns[0], &keys), "1 | half | claude | interrupted");
+}
+
 /// What each agent says, as its documents or a run of it show (tests/agents/payloads): one turn with one step each.
 #[test]
 fn each_agent_is_understood() {

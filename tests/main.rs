@@ -16,6 +16,7 @@ mod common;
 
 mod accept;
 mod accept_full;
+mod agents;
 mod architecture;
 mod bytes;
 mod cli;
@@ -30,6 +31,7 @@ mod installer;
 mod kills;
 mod lfs;
 mod log;
+mod mcp;
 mod model;
 mod pack;
 mod parallel;

@@ -447,7 +447,7 @@ fn the_settings_are_those_of_the_source() {
                 .split("\"edio.")
                 .skip(1)
                 .map(|rest| rest.split('"').next().unwrap());
-            let is_key = |key: &&str| key.chars().all(|c| c.is_ascii_lowercase());
+            let is_key = |key: &&str| key.chars().all(|c| c.is_ascii_lowercase() || c == '.');
             named.extend(keys.filter(is_key).map(|key| format!("edio.{key}")));
         }
     }
@@ -457,6 +457,39 @@ fn the_settings_are_those_of_the_source() {
             .collect::<BTreeSet<_>>(),
         named
     );
+}
+
+/// The tools of the README's table are those of the server, with all their arguments.
+#[test]
+fn the_tools_are_those_of_the_server() {
+    let shell = Shell::new();
+    let asked = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+    ];
+    let list = asked.map(|message| format!("'{message}'")).join(" ");
+    let answers = shell.types(&format!(
+        "git config edio.mcp.accept true; printf '%s\n' {list} | edio mcp"
+    ));
+    let listed: serde_json::Value = serde_json::from_str(answers.lines().last().unwrap()).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let real: Vec<(&str, BTreeSet<&str>)> = tools
+        .iter()
+        .map(|tool| {
+            let arguments = tool["inputSchema"]["properties"].as_object();
+            let arguments = arguments
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.as_str());
+            (tool["name"].as_str().unwrap(), arguments.collect())
+        })
+        .collect();
+    let table = &tables(section("## Agents over MCP"))[0];
+    let told: Vec<(&str, BTreeSet<&str>)> = table
+        .iter()
+        .map(|row| (code(&row[0]).next().unwrap(), code(&row[1]).collect()))
+        .collect();
+    assert_eq!(told, real);
 }
 
 #[test]

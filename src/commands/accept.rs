@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::record::{DifferenceRecord, difference, paths, status_letter};
-use super::{Context, Printed, checked_message, moment, stat};
+use super::{Context, Printed, moment, stat};
 use crate::error::{Error, Result, While};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
@@ -18,6 +18,7 @@ use crate::history::accept::{
 use crate::history::address::Address;
 use crate::history::git::RepoPath;
 use crate::history::session::Session;
+use crate::history::snapshot::checked_message;
 use crate::history::workspace::Locked;
 use crate::process::Command;
 use crate::term::{json, style, text};
@@ -124,7 +125,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
     };
     let accepted = accept(&mut workspace, prepared, message, verify, moment())?;
     report(context, &accepted)?;
-    super::gc::run_behind(context, workspace);
+    super::gc::run_behind(&context.place, workspace);
     Ok(0)
 }
 

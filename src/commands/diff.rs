@@ -21,7 +21,7 @@ use clap_complete::engine::ArgValueCompleter;
 )]
 pub struct Args {
     /// A turn, or two as 3..6. Without, the last one; with --workspace, the current one.
-    #[arg(value_name = "TURN | A..B", value_parser = parse_wanted, add = ArgValueCompleter::new(super::completions::turns))]
+    #[arg(value_name = "TURN | A..B", add = ArgValueCompleter::new(super::completions::turns))]
     wanted: Option<Comparison>,
     /// Only this file or folder. Can be given several times.
     #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]
@@ -29,14 +29,6 @@ pub struct Args {
     /// Compare a turn with the work tree as it is now.
     #[arg(long)]
     workspace: bool,
-}
-
-/// One turn, or two.
-pub fn parse_wanted(text: &str) -> std::result::Result<Comparison, String> {
-    match text.contains("..") {
-        true => text.parse().map(Comparison::Turns),
-        false => text.parse().map(Comparison::Turn),
-    }
 }
 
 /// Runs it.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::history::forget::{
     Extent, Forgotten, Held, Plan, let_go_elsewhere, plan, run as carry_out,
 };
-use crate::history::workspace::Locked;
+use crate::history::workspace::{Locked, Start};
 use crate::term::{json, style, text};
 
 /// Take files out of all turns, for good: for a secret that slipped in.
@@ -91,7 +91,7 @@ fn look(context: &mut Context, args: &Args) -> Result<(Locked, Plan)> {
     let workspace = context.open_to_restore()?;
     let mut paths = Vec::new();
     for file in &args.files {
-        let path = workspace.path_argument(file)?;
+        let path = workspace.path_argument(file, Start::Here)?;
         paths.push(path.ok_or_else(|| {
             Error::usage("the whole work tree can't be forgotten")
                 .hint("name files or folders; the README says how to be rid of all turns")

@@ -8,7 +8,7 @@ use crate::env;
 use crate::error::Result;
 use crate::history::gc::{Plan, plan, retention, run as carry_out};
 use crate::history::refnames::Shelf;
-use crate::history::workspace::Locked;
+use crate::history::workspace::{Locked, Place};
 use crate::process::Command;
 use crate::term::time;
 
@@ -54,17 +54,16 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
 
 /// Starts a gc behind the person's back, if there is something for it to do. It outlives this process, and is not missed
 /// if it fails: the next one does what it left.
-pub fn run_behind(context: &Context, workspace: Locked) {
+pub fn run_behind(place: &Place, workspace: Locked) {
     let is_due = retention(&workspace)
         .and_then(|days| plan(&workspace, days, clock::now()))
         .is_ok_and(|plan| !plan.is_nothing());
     // Its lock must be free by then.
     drop(workspace);
     if let (true, Ok(program)) = (is_due, env::this_program()) {
-        let folder = &context.place.folder;
         let _ = Command::new(program)
             .args(["gc", "-q"])
-            .dir(folder)
+            .dir(&place.folder)
             .start_behind();
     }
 }

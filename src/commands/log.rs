@@ -9,7 +9,7 @@ use super::record::TurnRecord;
 use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::Result;
-use crate::history::compare::{changed_by, tree_now};
+use crate::history::compare::{changed_by, tree_now, turns_that_changed};
 use crate::history::git::{Oid, PatchStyle, RepoPath};
 use crate::history::refnames::Shelf;
 use crate::history::session::Session;
@@ -99,7 +99,7 @@ struct List<'a> {
 
 impl List<'_> {
     fn print(&self, context: &mut Context) -> Result<()> {
-        let turns = chosen(self.workspace, self.session, self.paths)?;
+        let turns = turns_that_changed(self.workspace, self.session, self.paths)?;
         if turns.is_empty() {
             let which = match self.paths.is_empty() {
                 true => "no turn yet",
@@ -189,29 +189,6 @@ fn heading(context: &mut Context, session: &Session) -> Result<()> {
     };
     let line = format!("{} ({state})", style::heading(&session.id));
     context.term.line(line).printed()
-}
-
-/// The turns that changed these paths; all where there are none.
-fn chosen<'a>(
-    workspace: &Workspace,
-    session: &'a Session,
-    paths: &[RepoPath],
-) -> Result<Vec<&'a Turn>> {
-    let turns: Vec<&Turn> = session.turns.values().collect();
-    if paths.is_empty() {
-        return Ok(turns);
-    }
-    let mut pairs = Vec::new();
-    for turn in &turns {
-        let sides = changed_by(workspace, session, turn)?;
-        pairs.push((sides.old, sides.new));
-    }
-    let counts = workspace.git.count_differences(&pairs, paths)?;
-    let chosen = turns
-        .into_iter()
-        .zip(counts)
-        .filter(|(_, count)| *count > 0);
-    Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
 /// The turns that the work tree grew from.

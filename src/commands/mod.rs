@@ -12,6 +12,7 @@ pub mod hook;
 pub mod init;
 pub mod log;
 pub mod man;
+pub mod mcp;
 mod outcome;
 mod plan;
 mod record;
@@ -41,7 +42,7 @@ use crate::history::refnames::SessionId;
 use crate::history::session::Session;
 use crate::history::skipped::{Skipped, Why};
 use crate::history::snapshot::Moment;
-use crate::history::workspace::{Locked, Place, Workspace};
+use crate::history::workspace::{Locked, Place, Start, Workspace};
 use crate::process::Trace;
 use crate::term::{self, Term, style, text};
 
@@ -191,29 +192,7 @@ fn trace() -> Trace {
 
 /// The paths of the work tree that a person means. The top itself means all of them, which is an empty list.
 fn paths_meant(workspace: &Workspace, arguments: &[PathBuf]) -> Result<Vec<RepoPath>> {
-    let mut paths = Vec::new();
-    for argument in arguments {
-        match workspace.path_argument(argument)? {
-            Some(path) => paths.push(path),
-            None => return Ok(Vec::new()),
-        }
-    }
-    Ok(paths)
-}
-
-/// Sees that a message says something, and is not something else gone astray.
-fn checked_message(message: String) -> Result<String> {
-    const LONGEST: usize = 64 << 10;
-    if message.trim().is_empty() {
-        return Err(Error::usage("the message is empty").hint("say in a few words what was done"));
-    }
-    if message.len() > LONGEST {
-        let length = message.len();
-        return Err(Error::usage(format!(
-            "the message has {length} bytes; {LONGEST} are the most"
-        )));
-    }
-    Ok(message)
+    workspace.paths_meant(arguments, Start::Here)
 }
 
 /// Names what a turn could not hold.

@@ -52,7 +52,7 @@ pub fn in_context(global: &Global, verb: impl FnOnce(&mut Context) -> Result<u8>
     };
     std::panic::set_hook(Box::new(|_| {}));
     let outcome = catch_unwind(AssertUnwindSafe(|| verb(&mut context)));
-    let outcome = outcome.unwrap_or_else(|panic| Err(bug(panic.as_ref())));
+    let outcome = outcome.unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())));
     let finished = context.term.finish().map_err(Error::output);
     match outcome.and_then(|code| finished.map(|()| code)) {
         Ok(code) => code,
@@ -128,12 +128,4 @@ fn usage(said: &str) -> Error {
         "" => error.hint("edio --help, or edio COMMAND --help"),
         form => error.hint(form.to_owned()),
     }
-}
-
-fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
-    let words = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::bug("a fault in edio itself")
-        .because(Error::bug(words.unwrap_or_default()))
-        .hint("please report it, with the command that you ran")
 }

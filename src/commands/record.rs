@@ -112,7 +112,7 @@ pub fn difference(difference: &Difference) -> DifferenceRecord {
     let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.to_string());
     DifferenceRecord {
         path: json::path(difference.path.as_bytes()),
-        status: status_name(difference),
+        status: difference.status(),
         old_mode: mode(&difference.old),
         new_mode: mode(&difference.new),
         old_id: oid(&difference.old),
@@ -120,18 +120,9 @@ pub fn difference(difference: &Difference) -> DifferenceRecord {
     }
 }
 
-fn status_name(difference: &Difference) -> &'static str {
-    match (&difference.old, &difference.new) {
-        (None, _) => "added",
-        (_, None) => "deleted",
-        (Some(old), Some(new)) if old.oid == new.oid => "mode",
-        _ => "modified",
-    }
-}
-
 /// The letter that git gives to a difference.
 pub fn status_letter(difference: &Difference) -> char {
-    match status_name(difference) {
+    match difference.status() {
         "added" => 'A',
         "deleted" => 'D',
         _ => 'M',

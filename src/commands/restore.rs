@@ -64,7 +64,12 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         let session = Session::wanted(workspace, context.session.as_ref())?;
         let target = args.turn.find(workspace, &session)?;
         let paths = paths_meant(workspace, &args.files)?;
-        Ok((session, Wish { target, paths }))
+        let wish = Wish {
+            target,
+            paths,
+            agent: None,
+        };
+        Ok((session, wish))
     };
     if args.dry_run {
         let (wish, plan) = preview(&workspace, || find(&workspace))?;

@@ -24,7 +24,7 @@ use crate::term::style;
 )]
 pub struct Args {
     /// A turn, or the first and the last of several as 3..5.
-    #[arg(value_name = "TURN[..TURN]", value_parser = super::diff::parse_wanted, add = ArgValueCompleter::new(super::completions::turns))]
+    #[arg(value_name = "TURN[..TURN]", add = ArgValueCompleter::new(super::completions::turns))]
     turns: Comparison,
     /// Only this file or folder. Can be given several times.
     #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]

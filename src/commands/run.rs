@@ -12,6 +12,7 @@ use crate::clock::Stopwatch;
 use crate::error::{Error, Result};
 use crate::history::git::{Group, Oid};
 use crate::history::limits::TooMuch;
+use crate::history::prompt::{self, Now};
 use crate::history::scan::scan;
 use crate::history::snapshot::{
     Request, Unchanged, begin_here, close_steps, ground, record, remember, take,
@@ -203,6 +204,13 @@ fn before(context: &mut Context) -> Result<()> {
 
 fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> {
     let mut workspace = context.open_locked()?;
+    if let Some(agent) = &work.agent {
+        let now = Now {
+            moment: moment(),
+            is_late: &|| false,
+        };
+        prompt::left(&mut workspace, agent, &now)?;
+    }
     let request = Request {
         kind: Kind::Turn,
         message: Some(as_typed(command)),

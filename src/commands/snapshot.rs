@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::record::{SkippedRecord, TurnRecord, skipped};
-use super::{Context, Printed, checked_message, moment, name_skipped, stat};
+use super::{Context, Printed, moment, name_skipped, stat};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
-use crate::history::snapshot::{Request, Taken, Unchanged, take};
+use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
 use crate::history::turn::{Kind, Work};
 use crate::term::{style, text};
 

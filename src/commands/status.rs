@@ -10,12 +10,9 @@ use super::{Context, Printed, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
-use crate::history::git::Difference;
-use crate::history::limits::TooMuch;
+use crate::history::compare::Unsaved;
 use crate::history::recover::interrupted;
-use crate::history::scan::scan;
 use crate::history::session::Session;
-use crate::history::skipped::Skipped;
 use crate::term::{style, text, time};
 
 /// Show the session, the current turn, and what changed since.
@@ -47,7 +44,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);
     let unsaved = match &session {
-        Some(session) => unsaved(context, session)?,
+        Some(session) => Unsaved::now(&context.open_locked()?, session)?,
         None => Unsaved::default(),
     };
     if context.term.is_json() {
@@ -87,43 +84,6 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             .printed()?;
     }
     Ok(0)
-}
-
-/// How the work tree differs from the current turn.
-#[derive(Default)]
-struct Unsaved {
-    changed: Vec<Difference>,
-    /// What no turn can hold.
-    not_covered: Vec<Skipped>,
-    /// Why a snapshot would be refused. What changed is not known then.
-    refused: Option<Error>,
-}
-
-fn unsaved(context: &Context, session: &Session) -> Result<Unsaved> {
-    let workspace = context.open_locked()?;
-    let scan = match scan(&workspace, TooMuch::Refuse) {
-        Err(error) if error.kind() == Kind::Refused => {
-            return Ok(Unsaved {
-                refused: Some(error),
-                ..Unsaved::default()
-            });
-        }
-        other => other?,
-    };
-    let current = session.current()?;
-    let mut changed = workspace.git.differences(&current.tree, &scan.tree)?;
-    // Their blobs are the same: git's conversion hides what changed.
-    let hidden = &scan.on_disk(&workspace)?.hidden;
-    changed.extend(hidden.iter().map(|(path, entry)| Difference {
-        path: path.clone(),
-        old: Some(entry.clone()),
-        new: Some(entry.clone()),
-    }));
-    Ok(Unsaved {
-        changed,
-        not_covered: scan.skipped,
-        refused: None,
-    })
 }
 
 fn describe(context: &mut Context, session: &Session, unsaved: &Unsaved) -> Result<()> {

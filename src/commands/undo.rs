@@ -6,7 +6,7 @@ use super::plan::{PlanRecord, counts, name_kept, name_saved, records};
 use super::{Context, Printed, moment};
 use crate::error::Result;
 use crate::history::turn::Turn;
-use crate::history::undo::{Direction, Undone, undo};
+use crate::history::undo::{Direction, Reach, Undone, undo};
 use crate::term::{style, text};
 
 /// Go back to the state before the last restore, revert or accept, or before the last turn.
@@ -48,7 +48,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
 /// As for [`run`].
 pub fn go(context: &mut Context, direction: Direction) -> Result<u8> {
     let mut workspace = context.open_to_change()?;
-    let undone = undo(&mut workspace, direction, moment())?;
+    let undone = undo(&mut workspace, direction, Reach::Branch, moment())?;
     report(context, direction, &undone)?;
     Ok(0)
 }

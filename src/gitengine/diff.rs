@@ -23,6 +23,18 @@ pub struct Difference {
     pub new: Option<Entry>,
 }
 
+impl Difference {
+    /// In what it differs: `added`, `deleted`, `modified`, or `mode` where the content is the same.
+    pub fn status(&self) -> &'static str {
+        match (&self.old, &self.new) {
+            (None, _) => "added",
+            (_, None) => "deleted",
+            (Some(old), Some(new)) if old.oid == new.oid => "mode",
+            _ => "modified",
+        }
+    }
+}
+
 /// How many files and lines differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {

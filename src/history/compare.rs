@@ -1,8 +1,9 @@
 //! Which two trees does a person mean?
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
-use crate::error::Result;
+use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
 use super::address::{Address, Range};
@@ -10,6 +11,7 @@ use super::bytes;
 use super::limits::TooMuch;
 use super::scan::scan;
 use super::session::Session;
+use super::skipped::Skipped;
 use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
@@ -28,6 +30,17 @@ pub struct Sides {
     pub old: Oid,
     /// The other.
     pub new: Oid,
+}
+
+impl FromStr for Comparison {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.contains("..") {
+            true => text.parse().map(Comparison::Turns),
+            false => text.parse().map(Comparison::Turn),
+        }
+    }
 }
 
 impl Comparison {
@@ -64,6 +77,33 @@ pub fn changed_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Resu
         old,
         new: turn.tree.clone(),
     })
+}
+
+/// The turns of a session that changed these paths; all where there are none.
+///
+/// # Errors
+///
+/// What one of them grew from can't be found, or git failed.
+pub fn turns_that_changed<'a>(
+    workspace: &Workspace,
+    session: &'a Session,
+    paths: &[RepoPath],
+) -> Result<Vec<&'a Turn>> {
+    let turns: Vec<&Turn> = session.turns.values().collect();
+    if paths.is_empty() {
+        return Ok(turns);
+    }
+    let mut pairs = Vec::new();
+    for turn in &turns {
+        let sides = changed_by(workspace, session, turn)?;
+        pairs.push((sides.old, sides.new));
+    }
+    let counts = workspace.git.count_differences(&pairs, paths)?;
+    let chosen = turns
+        .into_iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0);
+    Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
 /// The paths whose bytes on disk a turn changed while their blobs stayed: git's conversion hides it.
@@ -134,4 +174,48 @@ pub fn differences(
     Ok(workspace
         .git
         .differences_counted(&sides.old, &sides.new, paths)?)
+}
+
+/// How the work tree differs from the current turn.
+#[derive(Default)]
+pub struct Unsaved {
+    /// What changed.
+    pub changed: Vec<Difference>,
+    /// What no turn can hold.
+    pub not_covered: Vec<Skipped>,
+    /// Why a snapshot would be refused. What changed is not known then.
+    pub refused: Option<Error>,
+}
+
+impl Unsaved {
+    /// The work tree as it is now, beside the current turn of its session.
+    ///
+    /// # Errors
+    ///
+    /// The work tree can't be scanned, or the session has lost its current turn.
+    pub fn now(workspace: &Locked, session: &Session) -> Result<Self> {
+        let scan = match scan(workspace, TooMuch::Refuse) {
+            Err(error) if error.kind() == ErrorKind::Refused => {
+                return Ok(Self {
+                    refused: Some(error),
+                    ..Self::default()
+                });
+            }
+            other => other?,
+        };
+        let current = session.current()?;
+        let mut changed = workspace.git.differences(&current.tree, &scan.tree)?;
+        // Their blobs are the same: git's conversion hides what changed.
+        let hidden = &scan.on_disk(workspace)?.hidden;
+        changed.extend(hidden.iter().map(|(path, entry)| Difference {
+            path: path.clone(),
+            old: Some(entry.clone()),
+            new: Some(entry.clone()),
+        }));
+        Ok(Self {
+            changed,
+            not_covered: scan.skipped,
+            refused: None,
+        })
+    }
 }

@@ -18,7 +18,7 @@ use super::snapshot::{
 };
 use super::state::State;
 use super::turn::{Ending, Kind, Work};
-use super::workspace::Locked;
+use super::workspace::{Locked, Start};
 
 /// A prompt whose end was not seen for so long, in seconds, is not waited for any more.
 const PATIENCE: i64 = 24 * 60 * 60;
@@ -107,11 +107,17 @@ impl By {
     }
 }
 
-/// What is being worked on, where there can be no doubt about that: the one prompt that is open.
-pub fn the_open_one(state: &State, seconds: i64) -> Option<&Prompt> {
-    let mut open = open(state, seconds);
-    let first = open.next();
-    first.filter(|_| open.next().is_none())
+/// What is being worked on, where there can be no doubt about that: the one prompt that is open, or that is this agent's.
+pub fn the_open_one<'a>(state: &'a State, agent: Option<&str>, seconds: i64) -> Option<&'a Prompt> {
+    let open: Vec<&Prompt> = open(state, seconds).collect();
+    let own = open
+        .iter()
+        .filter(|prompt| Some(prompt.agent.as_str()) == agent);
+    let own: Vec<&Prompt> = own.copied().collect();
+    match (own.as_slice(), open.as_slice()) {
+        ([one], _) | ([], [one]) => Some(one),
+        _ => None,
+    }
 }
 
 fn open(state: &State, seconds: i64) -> impl Iterator<Item = &Prompt> {
@@ -226,7 +232,9 @@ fn step(
 
 /// Those of these files that lie in the work tree. `None` where one of them is all of it.
 fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> {
-    let paths = files.iter().map(|file| workspace.path_argument(file));
+    let paths = files
+        .iter()
+        .map(|file| workspace.path_argument(file, Start::Top));
     paths.filter_map(|path| path.ok()).collect()
 }
 
@@ -254,6 +262,27 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     let work = by.work(prompt.as_ref());
     let request = turn(prompt.map(|prompt| prompt.text), work, ending, now);
     record(workspace, scan, &request).map(drop)
+}
+
+/// An agent is gone: what it has not ended is interrupted.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn left(workspace: &mut Locked, agent: &str, now: &Now<'_>) -> Result<()> {
+    let open = open(&workspace.state, now.moment.seconds);
+    let left = open.filter(|prompt| prompt.agent == agent);
+    let left: Vec<By> = left
+        .map(|prompt| By {
+            agent: prompt.agent.clone(),
+            session: prompt.session.clone(),
+            model: None,
+        })
+        .collect();
+    for by in left {
+        ended(workspace, &by, Ending::Interrupted, now)?;
+    }
+    Ok(())
 }
 
 /// The request for the turn that an agent's work was.

@@ -79,6 +79,25 @@ pub struct Ground {
     pub begun: bool,
 }
 
+/// Sees that a message says something, and is not something else gone astray.
+///
+/// # Errors
+///
+/// It is empty, or too long.
+pub fn checked_message(message: String) -> Result<String> {
+    const LONGEST: usize = 64 << 10;
+    if message.trim().is_empty() {
+        return Err(Error::usage("the message is empty").hint("say in a few words what was done"));
+    }
+    if message.len() > LONGEST {
+        let length = message.len();
+        return Err(Error::usage(format!(
+            "the message has {length} bytes; {LONGEST} are the most"
+        )));
+    }
+    Ok(message)
+}
+
 /// Takes a snapshot of the work tree, and begins a session where there is none.
 ///
 /// # Errors
@@ -183,7 +202,8 @@ fn write_scan(
 fn work(workspace: &Workspace, request: &Request) -> Work {
     let mut work = request.work.clone();
     if request.kind == Kind::Turn && work.prompt.is_none() {
-        let open = prompt::the_open_one(&workspace.state, request.moment.seconds);
+        let agent = work.agent.as_deref();
+        let open = prompt::the_open_one(&workspace.state, agent, request.moment.seconds);
         work.prompt = open.map(|prompt| prompt.text.clone());
     }
     work

@@ -32,6 +32,15 @@ pub enum Direction {
     Redo,
 }
 
+/// How far an undo may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To the beginning of the session.
+    Session,
+    /// Beyond it: what put the session before away is taken back, and the branch is where it was.
+    Branch,
+}
+
 /// What came of it.
 pub struct Undone {
     /// What was taken back, or done again: `turn 7 "simplify"`, `restore 6`.
@@ -83,16 +92,21 @@ struct Past {
 /// # Errors
 ///
 /// There is nothing to take back, or it can't be done: then nothing has changed.
-pub fn undo(workspace: &mut Locked, direction: Direction, moment: Moment) -> Result<Undone> {
+pub fn undo(
+    workspace: &mut Locked,
+    direction: Direction,
+    reach: Reach,
+    moment: Moment,
+) -> Result<Undone> {
     workspace.git = workspace.git.synced();
     snapshot::close_steps(workspace, moment)?;
     if workspace.state.session.is_none() && Session::active(workspace)?.is_none() {
-        return before_the_session(workspace, direction, moment);
+        return before_the_session(workspace, direction, reach, moment);
     }
     let find = || last_event(workspace, direction);
     let (scan, found) = scan_beside(workspace, TooMuch::Take, find)?;
     let Some((session, event)) = found else {
-        return before_the_session(workspace, direction, moment);
+        return before_the_session(workspace, direction, reach, moment);
     };
     match (&event.archived, direction) {
         (None, _) => go_to(workspace, scan, session, direction, &event, moment),
@@ -125,11 +139,12 @@ fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Sessio
 fn before_the_session(
     workspace: &mut Locked,
     direction: Direction,
+    reach: Reach,
     moment: Moment,
 ) -> Result<Undone> {
-    match direction {
-        Direction::Undo => undo_archive(workspace, moment),
-        Direction::Redo => Err(nothing(direction)),
+    match (direction, reach) {
+        (Direction::Undo, Reach::Branch) => undo_archive(workspace, moment),
+        _ => Err(nothing(direction)),
     }
 }
 

@@ -54,6 +54,15 @@ impl Place {
     }
 }
 
+/// Where a relative path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// In the folder that the person stands in.
+    Here,
+    /// At the top of the work tree.
+    Top,
+}
+
 /// A workspace, to look at.
 pub struct Workspace {
     /// How git is asked here.
@@ -133,6 +142,18 @@ impl Locked {
         self.git.at_work = at_work;
         self.workspace.read_again(&folder)?;
         outcome
+    }
+}
+
+impl AsRef<Workspace> for Locked {
+    fn as_ref(&self) -> &Workspace {
+        self
+    }
+}
+
+impl AsRef<Workspace> for Workspace {
+    fn as_ref(&self) -> &Workspace {
+        self
     }
 }
 
@@ -294,15 +315,35 @@ impl Workspace {
         }
     }
 
-    /// The path in the work tree that a person means by this argument. It need not exist. `None` is the top itself.
+    /// The paths that are meant by these arguments. The top itself means all of them, which is an empty list.
     ///
-    /// Always literal: `*` is a star. Relative to where the person stands; links among the folders above are followed
-    /// where they lead into the work tree by another way.
+    /// # Errors
+    ///
+    /// As for [`Workspace::path_argument`].
+    pub fn paths_meant(
+        &self,
+        arguments: &[impl AsRef<Path>],
+        from: Start,
+    ) -> Result<Vec<RepoPath>> {
+        let mut paths = Vec::new();
+        for argument in arguments {
+            match self.path_argument(argument.as_ref(), from)? {
+                Some(path) => paths.push(path),
+                None => return Ok(Vec::new()),
+            }
+        }
+        Ok(paths)
+    }
+
+    /// The path in the work tree that is meant by this argument. It need not exist. `None` is the top itself.
+    ///
+    /// Always literal: `*` is a star. Links among the folders above are followed where they lead into the work tree by
+    /// another way.
     ///
     /// # Errors
     ///
     /// It lies outside, or in a git directory.
-    pub fn path_argument(&self, argument: &Path) -> Result<Option<RepoPath>> {
+    pub fn path_argument(&self, argument: &Path, from: Start) -> Result<Option<RepoPath>> {
         let bytes = git_bytes(argument);
         let shown = bytes.to_str_lossy().into_owned();
         if bytes.is_empty() {
@@ -312,7 +353,10 @@ impl Workspace {
         let parts = if argument.is_absolute() {
             below(&self.git.work_tree, argument).ok_or_else(outside)?
         } else {
-            [self.prefix.as_slice(), b"/", &bytes].concat()
+            match from {
+                Start::Here => [self.prefix.as_slice(), b"/", &bytes].concat(),
+                Start::Top => bytes,
+            }
         };
         let mut path: Vec<&[u8]> = Vec::new();
         for part in parts.split_str("/") {

@@ -43,6 +43,8 @@ pub struct Wish {
     pub target: Turn,
     /// The paths: all of them where this is empty.
     pub paths: Vec<RepoPath>,
+    /// The agent that wants it.
+    pub agent: Option<String>,
 }
 
 /// What came of it.
@@ -127,7 +129,8 @@ fn restore_to(
         ),
         false => {
             let tree = tree_with(workspace, &plan)?;
-            let note = new_note(workspace, &from, stat, capitalised(&words));
+            let mut note = new_note(workspace, &from, stat, capitalised(&words));
+            note.work.agent.clone_from(&wish.agent);
             (tree, End::New(note))
         }
     };
