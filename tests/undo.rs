@@ -343,6 +343,21 @@ fn what_a_restore_made_is_gone_after_the_undo_though_it_is_ignored_now() {
 }
 
 #[test]
+fn what_a_restore_made_is_gone_after_the_undo_though_the_rules_that_come_back_ignore_it() {
+    let repo = Repo::with(&[("a", "a\n"), ("x.t", "1\n"), (".gitignore", "")]);
+    repo.write(".gitignore", "x.*\n");
+    repo.remove("x.t");
+    repo.edio(["snapshot"]).ok();
+    let before = repo.manifest();
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read("x.t"), "1\n");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.manifest(), before);
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("x.t"), "1\n");
+}
+
+#[test]
 fn what_a_restore_made_in_the_place_of_a_file_gives_way_to_it_again_though_it_is_ignored_now() {
     let repo = Repo::with(&[("a", "a\n")]);
     repo.write("d/z", "first\n");

@@ -12,7 +12,8 @@ use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, Sources, Task, capitalised, new_note, own_session, perform, plan_to, save_unsaved,
+    End, Goal, Made, Sources, Task, capitalised, new_note, own_session, perform, plan_to,
+    save_unsaved,
 };
 use super::scan::scan;
 use super::session::Session;
@@ -196,7 +197,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         raw_ids: &raw_ids,
         name: operation.text.clone(),
     };
-    let plan = plan_to(workspace, &scan, &goal, Vec::new())?;
+    let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
     let safety = save_unsaved(
         workspace,

@@ -7,8 +7,8 @@ use super::bytes::{self, RawIds};
 use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::restore::{
-    Action, End, Goal, Performed, Plan, Sources, Task, new_note, own_session, perform, plan_to,
-    save_unsaved, tree_with,
+    Action, End, Goal, Made, Performed, Plan, Sources, Task, new_note, own_session, perform,
+    plan_to, save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;
@@ -134,7 +134,7 @@ fn make_plan(
         raw_ids: &raw_ids,
         name: wish.in_words(),
     };
-    let mut plan = plan_to(workspace, scan, &goal, Vec::new())?;
+    let mut plan = plan_to(workspace, scan, &goal, &Made::default())?;
     // Where the content stays, so do its bytes.
     plan.actions.retain(|_, action| match action {
         Action::Write { new, old } => old.as_ref() != Some(new),

@@ -3,6 +3,8 @@
 //! What can be undone is read off the turns and the operations, in the order in which they happened. An undo is an
 //! operation itself: it takes the last of these off, and a redo goes back to where the undo was called.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, Oid, RepoPath};
 
@@ -13,8 +15,8 @@ use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session, perform,
-    plan_to, save_unsaved,
+    End, Goal, Held, Made, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session,
+    perform, plan_to, save_unsaved,
 };
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
@@ -175,8 +177,8 @@ fn go_to(
         name: format!("turn {}", target.number()),
     };
     let ignored = side::ignored(workspace, event.side.as_ref())?;
-    let made = made_and_ignored(workspace, &scan, event, &target.tree, &ignored)?;
-    let mut plan = plan_to(workspace, &scan, &goal, made)?;
+    let made = made_by(workspace, &scan, event, &target.tree, &ignored)?;
+    let mut plan = plan_to(workspace, &scan, &goal, &made)?;
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
     let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
@@ -218,33 +220,51 @@ fn go_to(
     })
 }
 
-/// What an operation of edio's has put where nothing was, and what the rules of now ignore: it is in no tree of now, so
-/// that nothing else would take it away again. `replaced` is what the operation has put something in the place of.
-fn made_and_ignored(
+/// What an operation of edio's has put where nothing was, and what is still as it was put there: it goes, whatever the
+/// ignore rules say. `replaced` is what the operation has put something in the place of.
+fn made_by(
     workspace: &Workspace,
     scan: &Scan,
     event: &Event,
     before: &Oid,
     replaced: &[(RepoPath, Entry)],
-) -> Result<Vec<(RepoPath, Entry)>> {
+) -> Result<Made> {
     let git = &workspace.git;
-    let mut made = side::ignored(workspace, event.brought.as_ref())?;
-    if let Some(tree) = event.made.as_ref().filter(|made| **made != scan.tree) {
-        let differences = git.differences(before, tree)?.into_iter();
-        let new = differences.filter(|difference| difference.old.is_none());
-        made.extend(new.filter_map(|d| Some((d.path, d.new?))));
-    }
-    let held = paths_of(&git.entries_at(&scan.tree, &paths_of(&made))?);
     let replaced = paths_of(replaced);
-    made.retain(|(path, _)| !held.contains(path) && !replaced.contains(path));
-    let mut as_made = Vec::new();
-    for (path, entry) in made {
-        // What was changed since is the person's own.
+    let mut unheld = side::ignored(workspace, event.brought.as_ref())?;
+    let held = match &event.made {
+        None => Held::default(),
+        Some(tree) if *tree == scan.tree => Held::All,
+        Some(tree) => {
+            let mut held = BTreeSet::new();
+            let differs = git.differences(&scan.tree, tree)?.into_iter();
+            let differs: BTreeMap<_, _> = differs.map(|d| (d.path, d.old)).collect();
+            for new in git.differences(before, tree)? {
+                let (None, Some(entry)) = (new.old, new.new) else {
+                    continue;
+                };
+                match differs.get(&new.path) {
+                    None => drop(held.insert(new.path)),
+                    Some(None) => unheld.push((new.path, entry)),
+                    // What was changed since is the person's own.
+                    Some(Some(_)) => {}
+                }
+            }
+            held.retain(|path| !replaced.contains(path));
+            Held::These(held)
+        }
+    };
+    unheld.retain(|(path, _)| !replaced.contains(path));
+    let mut made = Made {
+        held,
+        unheld: Vec::new(),
+    };
+    for (path, entry) in unheld {
         if is_as_made(workspace, &path, &entry)? {
-            as_made.push((path, entry));
+            made.unheld.push((path, entry));
         }
     }
-    Ok(as_made)
+    Ok(made)
 }
 
 fn is_as_made(workspace: &Workspace, path: &RepoPath, entry: &Entry) -> Result<bool> {

@@ -256,32 +256,52 @@ fn make_plan(
     Ok((plan_with(workspace, facts, &goal.name)?, stat))
 }
 
-/// The plan that brings the whole work tree to a goal. `made` are ignored files that edio itself has put where nothing
-/// was: they go, and are saved, so that the way back finds them.
+/// What edio itself has put where nothing was: it goes where the goal lacks it, whatever the ignore rules say.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// What the scan holds.
+    pub held: Held,
+    /// Ignored files, which no tree of now holds. They are saved, so that the way back finds them.
+    pub unheld: Vec<(RepoPath, Entry)>,
+}
+
+/// What the scan holds of what edio has made.
+#[derive(Debug)]
+pub enum Held {
+    /// These paths.
+    These(BTreeSet<RepoPath>),
+    /// All that it holds and the goal lacks: nothing has changed since.
+    All,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Held::These(BTreeSet::new())
+    }
+}
+
+/// The plan that brings the whole work tree to a goal.
 ///
 /// # Errors
 ///
 /// Refused, or git failed.
-pub fn plan_to(
-    workspace: &Locked,
-    scan: &Scan,
-    goal: &Goal<'_>,
-    made: Vec<(RepoPath, Entry)>,
-) -> Result<Plan> {
+pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(&differences);
     let rewritten = rewritten(workspace, scan, goal, &differences)?;
     let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
-    let paths: Vec<RepoPath> = made.iter().map(|(path, _)| path.clone()).collect();
-    facts
-        .differences
-        .extend(made.into_iter().map(|(path, entry)| Difference {
-            path,
-            old: Some(entry),
-            new: None,
-        }));
+    match &made.held {
+        Held::All => facts.protected.clear(),
+        Held::These(paths) => facts.protected.retain(|path| !paths.contains(path)),
+    }
+    let unheld = made.unheld.iter().map(|(path, entry)| Difference {
+        path: path.clone(),
+        old: Some(entry.clone()),
+        new: None,
+    });
+    facts.differences.extend(unheld);
     let mut plan = plan_with(workspace, facts, &goal.name)?;
-    plan.save_removed(paths);
+    plan.save_removed(made.unheld.iter().map(|(path, _)| path));
     Ok(plan)
 }
 

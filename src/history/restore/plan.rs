@@ -247,9 +247,8 @@ impl Plan {
     }
 
     /// Has those of these files saved that are removed.
-    pub fn save_removed(&mut self, paths: Vec<RepoPath>) {
-        let removed = paths.into_iter().filter(|path| self.removes(path));
-        let removed: Vec<RepoPath> = removed.collect();
+    pub fn save_removed<'a>(&mut self, paths: impl Iterator<Item = &'a RepoPath>) {
+        let removed: Vec<_> = paths.filter(|path| self.removes(path)).cloned().collect();
         self.saved.extend(removed);
     }
 
