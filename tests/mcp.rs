@@ -608,6 +608,8 @@ fn only_requests_are_answered_and_a_broken_line_does_no_harm() {
     let repo = with_turns();
     let mut client = Client::silent(&repo, &repo.top, &[]);
     client.types("this is not json");
+    client.says(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    client.says(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
     client.greet("2025-06-18", "a-client");
     client.types("nor is this {");
     client.types("");
