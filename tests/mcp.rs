@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::Repo;
+use crate::common::{Repo, edio_binary};
 
 const LOOKING: [&str; 4] = ["log", "show", "diff", "status"];
 
@@ -33,10 +33,21 @@ impl Client {
         Self::named(repo, "a-client")
     }
 
+    /// A server that accepts: in the surroundings of `edio accept`, with the person's hooks and name.
+    fn that_accepts(repo: &Repo) -> Self {
+        repo.git(["config", "edio.mcp.accept", "true"]);
+        let mut client = Self::started(repo.like_edio(edio_binary(), ["accept"]).arg("mcp"));
+        client.greet("2025-11-25", "a-client");
+        client
+    }
+
     /// A server that was told nothing yet.
     fn silent(repo: &Repo, folder: &Path, words: &[&str]) -> Self {
         let mut command = repo.command([&["mcp"], words].concat());
-        command.current_dir(folder);
+        Self::started(command.current_dir(folder))
+    }
+
+    fn started(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         Self {
@@ -273,9 +284,8 @@ fn every_tool_is_told_of_in_full() {
 #[test]
 fn every_answer_is_as_its_schema_says() {
     let repo = with_turns();
-    repo.git(["config", "edio.mcp.accept", "true"]);
     repo.git(["init", "-q", "nested"]);
-    let mut client = Client::new(&repo);
+    let mut client = Client::that_accepts(&repo);
     let tools = client.tools();
     let calls = [
         ("status", json!({})),
@@ -598,6 +608,8 @@ fn only_requests_are_answered_and_a_broken_line_does_no_harm() {
     let repo = with_turns();
     let mut client = Client::silent(&repo, &repo.top, &[]);
     client.types("this is not json");
+    client.says(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    client.says(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
     client.greet("2025-06-18", "a-client");
     client.types("nor is this {");
     client.types("");
@@ -722,7 +734,8 @@ fn progress_is_told_to_whom_asks_for_it() {
 #[test]
 fn settings_give_and_take_tools() {
     let repo = with_turns();
-    let mut client = Client::new(&repo);
+    let mut client = Client::that_accepts(&repo);
+    repo.git(["config", "--unset", "edio.mcp.accept"]);
     let has = |client: &mut Client, tool: &str| client.tool_names().iter().any(|name| name == tool);
     assert!(has(&mut client, "restore") && has(&mut client, "undo") && !has(&mut client, "accept"));
     let said = client.fails("accept", json!({ "message": "done" }));
@@ -758,7 +771,6 @@ fn settings_give_and_take_tools() {
 #[test]
 fn hooks_of_an_accept_have_no_part_in_the_conversation() {
     let repo = with_turns();
-    repo.git(["config", "edio.mcp.accept", "true"]);
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
         repo.write(
             format!(".git/hooks/{hook}"),
@@ -766,7 +778,7 @@ fn hooks_of_an_accept_have_no_part_in_the_conversation() {
         );
         repo.chmod(format!(".git/hooks/{hook}"), 0o755);
     }
-    let mut client = Client::new(&repo);
+    let mut client = Client::that_accepts(&repo);
     let accept = json!({ "name": "accept", "arguments": { "message": "done" } });
     let id = client.begin("tools/call", accept);
     let log = client.begin("tools/call", json!({ "name": "status" }));
@@ -876,10 +888,9 @@ fn a_long_patch_in_parts_is_the_whole_patch() {
     repo.write("long", lines);
     // One line of more than a part, of characters that can be cut in two.
     repo.write("wide", "ä".repeat(40_000));
-    repo.write("latin", b"caf\xe9\n");
     let mut client = Client::new(&repo);
     client.call("snapshot", json!({}));
-    let whole = repo.git_raw(["diff", "--no-color", "HEAD", &repo.turn_ref(1), "--"]);
+    let whole = repo.edio(["diff", "1"]).ok().stdout.clone();
     for arguments in [
         json!({}),
         json!({ "turn": "0", "workspace": true }),

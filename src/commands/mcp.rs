@@ -24,7 +24,7 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// The agent speaks no MCP. That there is no repository is no error: one may be made meanwhile.
+/// The streams broke. That there is no repository is no error: one may be made meanwhile.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if context.session.is_some() {
         return Err(Error::usage("agents work in the session under way")

@@ -7,9 +7,11 @@
 mod argument;
 mod call;
 mod client;
+mod progress;
 mod record;
 mod schema;
 mod server;
+mod streams;
 mod tools;
 
 pub use self::call::Host;

@@ -1,25 +1,21 @@
 //! Between the protocol and the tools.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities,
-    ServerConfig,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{Peer, RequestContext, ServerInitializeError};
-use rmcp::transport::stdio;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use serde_json::Value;
 use tokio::sync::RwLock;
-use tokio::task::{JoinError, JoinHandle, spawn_blocking};
-use tokio::time::timeout;
+use tokio::task::{JoinError, spawn_blocking};
 
 use super::call::{Call, Host, Leave, in_words};
-use super::client;
+use super::progress::Teller;
 use super::tools::{self, Effect, Listed};
+use super::{client, streams};
 use crate::error::{Error, Result, While};
 
 /// What a model is told before it has seen a tool. Clients cut it at 500 characters or so.
@@ -33,7 +29,7 @@ you edit them. A turn is written 7, @ (current), @-1, last, or 0 (the start).";
 ///
 /// # Errors
 ///
-/// Whoever is at the other end speaks no MCP.
+/// The streams broke before a conversation had begun.
 pub fn serve(host: Host) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -44,12 +40,10 @@ pub fn serve(host: Host) -> Result<()> {
         order: RwLock::default(),
     };
     runtime.block_on(async {
-        match server.serve(stdio()).await {
+        match server.serve(streams::standard()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(fault),
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(Error::cannot("the other end speaks no MCP")
-                .because(error)
-                .hint("agents start this by themselves: it is not for a terminal")),
+            Err(error) => Err(Error::cannot("the conversation was broken off").because(error)),
         }
     })
 }
@@ -170,44 +164,6 @@ fn fault(error: JoinError) -> Error {
     match error.try_into_panic() {
         Ok(panic) => Error::of_panic(panic.as_ref()),
         Err(error) => Error::bug("a fault in edio itself").because(error),
-    }
-}
-
-/// Tells a client that asked for it how far a call is.
-struct Teller {
-    peer: Peer<RoleServer>,
-    token: ProgressToken,
-    title: &'static str,
-}
-
-impl Teller {
-    /// Waits for the end, and tells of the beginning, of each five seconds, and of the end.
-    async fn accompany(
-        &self,
-        mut work: JoinHandle<Result<Value>>,
-    ) -> std::result::Result<Result<Value>, JoinError> {
-        const BEAT: Duration = Duration::from_secs(5);
-        let mut count = 0;
-        self.tell(count, "begun").await;
-        loop {
-            let outcome = timeout(BEAT, &mut work).await;
-            count += 1;
-            match outcome {
-                Ok(outcome) => {
-                    self.tell(count, "done").await;
-                    return outcome;
-                }
-                Err(_) => self.tell(count, "under way").await,
-            }
-        }
-    }
-
-    async fn tell(&self, count: u32, how: &str) {
-        // Once the input has ended nobody passes it on.
-        const PATIENCE: Duration = Duration::from_secs(1);
-        let told = ProgressNotificationParam::new(self.token.clone(), f64::from(count));
-        let told = told.with_message(format!("{}: {how}", self.title));
-        let _ = timeout(PATIENCE, self.peer.notify_progress(told)).await;
     }
 }
 

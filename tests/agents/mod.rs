@@ -94,7 +94,7 @@ fn pip(name: &str, package: &str) -> Option<PathBuf> {
     })
 }
 
-/// Runs a program to its end. What it said last is why it failed.
+/// Runs a program to its end. What it said first is why it failed.
 fn succeeds(command: &mut Command) -> Result<(), String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{:?}: {error}", command.get_program()))?;
@@ -102,6 +102,6 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().rev().find(|line| !line.trim().is_empty());
+    let said = said.lines().find(|line| !line.trim().is_empty());
     Err(said.unwrap_or("it failed without a word").to_owned())
 }
