@@ -1,1 +1,60 @@
 //! Codex: its configuration, and what its hooks say.
+
+use super::config::{Entry, Language, Value};
+use super::connection::{File, Instead, Purpose, Reach, block, group, server};
+
+/// What the person must still do.
+pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
+
+/// The tools after which files may have changed.
+const TOOLS: &str = "Bash|apply_patch|Edit|Write|mcp__.*";
+
+/// The events that edio hears of, of which tools, and how many seconds it has at most. Codex gives no more than three at
+/// the end of a session and at an interruption.
+const EVENTS: [(&str, Option<&str>, u32); 7] = [
+    ("SessionStart", None, 10),
+    ("UserPromptSubmit", None, 10),
+    ("PostToolUse", Some(TOOLS), 10),
+    ("SubagentStop", None, 10),
+    ("Stop", None, 10),
+    ("Interrupt", None, 3),
+    ("SessionEnd", None, 3),
+];
+
+/// The files that connect Codex.
+pub(super) fn files(reach: Reach) -> Vec<File> {
+    let server = server("mcp_servers", Vec::new());
+    let mut files = vec![
+        File::new(
+            Purpose::Hooks,
+            ".codex/hooks.json",
+            Language::StrictJson,
+            hooks(),
+        ),
+        File::new(
+            Purpose::Server,
+            ".codex/config.toml",
+            Language::Toml,
+            vec![server],
+        ),
+    ];
+    if reach == Reach::Project {
+        files.push(block("AGENTS.md").or(Instead::WhereThere("AGENTS.override.md")));
+    }
+    files
+}
+
+/// Codex trusts a hook by the hash of its definition: a byte that differs would have the person asked again.
+fn hooks() -> Vec<Entry> {
+    let handler = |timeout| {
+        vec![
+            ("type", Value::Text("command")),
+            ("command", Value::Text("edio hook codex")),
+            ("timeout", Value::Number(timeout)),
+        ]
+    };
+    let events = EVENTS.into_iter();
+    events
+        .map(|(event, tools, timeout)| group(event, tools, handler(timeout)))
+        .collect()
+}

@@ -4,6 +4,7 @@
 
 pub mod accept;
 pub mod completions;
+mod connection;
 pub mod demo;
 pub mod diff;
 pub mod forget;

@@ -16,6 +16,7 @@ pub mod archive;
 pub mod bytes;
 pub mod choice;
 pub mod compare;
+pub mod connected;
 pub mod forget;
 pub mod gc;
 pub mod limits;
