@@ -1,7 +1,7 @@
 //! Claude Code: its configuration, and what its hooks say.
 
 use super::config::{Entry, Language, Value};
-use super::connection::{EDIO_MD, File, Instead, Purpose, Reach, group, server};
+use super::connection::{EDIO_MD, File, Instead, Purpose, Reach, Read, Trust, group, server};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str =
@@ -54,4 +54,40 @@ fn hooks() -> Vec<Entry> {
     events
         .map(|(event, tools)| group(event, tools, handler()))
         .collect()
+}
+
+/// Is the folder trusted, and the server approved?
+pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
+    let json = |reach, path: &str| -> Option<serde_json::Value> {
+        serde_json::from_slice(&read(reach, path)?).ok()
+    };
+    let Some(own) = json(Reach::User, ".claude.json") else {
+        return vec![Trust::Unknown("claude was not started by you yet")];
+    };
+    let here = &own["projects"][project];
+    let folder = match here["hasTrustDialogAccepted"].as_bool() {
+        Some(true) => Trust::Given("the folder is trusted"),
+        _ => Trust::Missing("the folder is not trusted: hooks and server are left out"),
+    };
+    let settings = [
+        json(Reach::User, ".claude/settings.json"),
+        json(Reach::Project, ".claude/settings.json"),
+        json(Reach::Project, ".claude/settings.local.json"),
+    ];
+    let all: Vec<_> = settings.iter().flatten().chain([here]).collect();
+    let lists = |name: &str| {
+        let mut lists = all.iter().filter_map(|settings| settings[name].as_array());
+        lists.any(|list| list.iter().any(|server| server == "edio"))
+    };
+    let has_blanket = all
+        .iter()
+        .any(|settings| settings["enableAllProjectMcpServers"] == true);
+    let server = if lists("disabledMcpjsonServers") {
+        Trust::Missing("the server was rejected")
+    } else if has_blanket || lists("enabledMcpjsonServers") {
+        Trust::Given("the server is approved")
+    } else {
+        Trust::Unknown("no approval of the server was found")
+    };
+    vec![folder, server]
 }

@@ -1,7 +1,7 @@
 //! Codex: its configuration, and what its hooks say.
 
 use super::config::{Entry, Language, Value};
-use super::connection::{File, Instead, Purpose, Reach, block, group, server};
+use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group, server};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
@@ -57,4 +57,35 @@ fn hooks() -> Vec<Entry> {
     events
         .map(|(event, tools, timeout)| group(event, tools, handler(timeout)))
         .collect()
+}
+
+/// Is the folder trusted, and is each hook?
+pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
+    let own = read(Reach::User, ".codex/config.toml");
+    let own = own.and_then(|bytes| String::from_utf8(bytes).ok());
+    let own = own.and_then(|text| toml_edit::Document::parse(text).ok());
+    let Some(own) = own else {
+        return vec![Trust::Unknown("codex was not set up by you yet")];
+    };
+    let own = own.as_item();
+    let at = |path: &[&str]| path.iter().try_fold(own, |item, name| item.get(*name));
+    let level = at(&["projects", project, "trust_level"]).and_then(|level| level.as_str());
+    let folder = match level {
+        Some("trusted") => Trust::Given("the folder is trusted"),
+        _ => Trust::Missing("the folder is not trusted: hooks and server are left out"),
+    };
+    // A key is the file, the event, and the place of the group and of the handler in it.
+    let file = format!("{project}/.codex/hooks.json:");
+    let state = at(&["hooks", "state"]).and_then(|state| state.as_table_like());
+    let trusted = state.map_or(0, |state| {
+        let keys = state.iter().filter(|(key, _)| key.starts_with(&file));
+        keys.filter(|(_, hook)| hook.get("trusted_hash").is_some())
+            .count()
+    });
+    let hooks = match trusted {
+        trusted if trusted >= EVENTS.len() => Trust::Given("the hooks are trusted"),
+        0 => Trust::Missing("the hooks are not trusted: they are skipped"),
+        _ => Trust::Missing("some hooks are not trusted: they are skipped"),
+    };
+    vec![folder, hooks]
 }

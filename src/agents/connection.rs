@@ -72,6 +72,20 @@ pub enum Instead {
     WhereThere(&'static str),
 }
 
+/// Reads a file of the person's or of the project's; `None` where there is none.
+pub type Read<'a> = &'a dyn Fn(Reach, &str) -> Option<Vec<u8>>;
+
+/// What an agent's own files say of trust.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It is given.
+    Given(&'static str),
+    /// It is not: the agent leaves out what it is for, in silence.
+    Missing(&'static str),
+    /// Nothing tells.
+    Unknown(&'static str),
+}
+
 /// One file of an agent.
 #[derive(Clone, Debug)]
 pub struct File {
@@ -156,6 +170,17 @@ impl Agent {
             Agent::Cursor => cursor::APPROVAL,
             Agent::Gemini => gemini::APPROVAL,
             Agent::Vscode => vscode::APPROVAL,
+        }
+    }
+
+    /// What the agent's own files say of whether it takes heed of what stands in this project. `read` gives a file of the
+    /// person's or of the project's.
+    pub fn trust(self, project: &str, read: Read<'_>) -> Vec<Trust> {
+        match self {
+            Agent::Claude => claude::trust(project, read),
+            Agent::Codex => codex::trust(project, read),
+            Agent::Gemini => gemini::trust(project, read),
+            Agent::Cursor | Agent::Vscode => Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Gemini CLI: its configuration, and what its hooks say.
 
 use super::config::{Entry, Language, Value};
-use super::connection::{File, Purpose, Reach, group, server};
+use super::connection::{File, Purpose, Reach, Read, Trust, group, server};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start gemini here and trust the folder (or: /permissions); it warns of the new hooks once, and /mcp shows the server";
@@ -50,4 +50,23 @@ fn hooks() -> Vec<Entry> {
     events
         .map(|(event, tools)| group(event, tools, handler()))
         .collect()
+}
+
+/// Is the folder trusted, or one above it?
+pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
+    let own = read(Reach::User, ".gemini/trustedFolders.json");
+    let own = own.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    let Some(own) = own else {
+        return vec![Trust::Unknown("no folder was trusted by you yet")];
+    };
+    let folders = std::path::Path::new(project).ancestors();
+    let told = folders.filter_map(|folder| own[folder.to_str()?].as_str());
+    let mut told = told.skip_while(|told| !told.starts_with("TRUST_") && *told != "DO_NOT_TRUST");
+    vec![match told.next() {
+        Some("DO_NOT_TRUST") => {
+            Trust::Missing("the folder is not trusted: its settings are left out")
+        }
+        Some(_) => Trust::Given("the folder is trusted"),
+        None => Trust::Missing("the folder is not trusted yet: its settings are left out"),
+    }]
 }

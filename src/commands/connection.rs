@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use bstr::ByteSlice;
+
 use crate::agents::Agent;
 use crate::agents::config::{Config, Rest, Standing};
 use crate::agents::connection::{File, Instead, Purpose, Reach, edio_md};
@@ -307,6 +309,8 @@ impl Plan {
                         edit.wanted = rest;
                         edit.parts.extend(part);
                     }
+                    // It has nothing of edio's.
+                    Err(_) if before.is_none() && present.find("edio").is_none() => {}
                     Err(refusal) => plan.leave(part, path, refusal.to_string(), String::new()),
                 }
             }
@@ -392,10 +396,8 @@ impl Plan {
                 _ => {}
             }
         }
-        let agents = self.edits.iter().flat_map(|edit| &edit.parts);
-        connected
-            .agents
-            .extend(agents.map(|(agent, _)| agent.to_string()));
+        let agents = wish.agents.iter().map(Agent::to_string);
+        connected.agents.extend(agents);
         connected.save(&workspace.scratch())?;
         if !added.is_empty() || !dropped.is_empty() {
             self.exclude(workspace, connected, added, &dropped)?;

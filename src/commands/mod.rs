@@ -7,6 +7,7 @@ pub mod completions;
 mod connection;
 pub mod demo;
 pub mod diff;
+pub mod doctor;
 pub mod forget;
 pub mod gc;
 pub mod init;

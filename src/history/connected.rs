@@ -396,9 +396,18 @@ impl Excludes {
         self.patterns.contains(pattern)
     }
 
-    /// The patterns of edio's.
-    pub fn patterns(&self) -> impl Iterator<Item = &str> {
-        self.patterns.iter().map(String::as_str)
+    /// The paths that edio's patterns match.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        let paths = self.patterns.iter();
+        paths.map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+    }
+
+    /// The same, where another worktree has written them.
+    pub fn elsewhere(workspace: &Workspace) -> BTreeSet<String> {
+        let patterns = patterns_elsewhere(workspace).into_iter();
+        patterns
+            .map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+            .collect()
     }
 
     /// Adds and takes away patterns. What another worktree has written stays out of git's sight there.

@@ -43,6 +43,6 @@ pub mod workspace;
 pub mod git {
     pub use crate::gitengine::{
         Answer, Difference, Entry, Group, LOCAL_VARIABLES, Oid, PatchStyle, RepoPath, Stat,
-        git_bytes,
+        check_version, git_bytes,
     };
 }

@@ -193,6 +193,11 @@ impl Config {
         }
     }
 
+    /// Is it lines of text?
+    pub fn is_text(&self) -> bool {
+        self.language == Language::Text
+    }
+
     /// Is all of the file edio's?
     pub fn is_whole_file(&self) -> bool {
         matches!(self.entries.as_slice(), [Entry::Whole(_)])

@@ -1,0 +1,387 @@
+//! `edio doctor`: is edio well connected here, and if not, what helps?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use bstr::ByteSlice;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::connection::{Places, all, files_of, is_installed};
+use super::{Context, Printed};
+use crate::agents::Agent;
+use crate::agents::config::Standing;
+use crate::agents::connection::{File, Purpose, Reach, Trust};
+use crate::clock;
+use crate::env;
+use crate::error::Result;
+use crate::history::connected::{Connected, Excludes};
+use crate::history::git::{check_version, git_bytes};
+use crate::history::refnames;
+use crate::history::workspace::Workspace;
+use crate::term::{style, text, time};
+
+/// Find out whether agents are well connected here, and what helps if not.
+///
+/// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, and at what a push
+/// would publish. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
+pub struct Args {}
+
+/// How bad is it?
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Grade {
+    Ok,
+    Note,
+    Wrong,
+}
+
+/// Something that was found.
+#[derive(Serialize)]
+struct Finding {
+    grade: Grade,
+    /// An agent, `edio`, `git`, or `repository`.
+    about: String,
+    what: String,
+    remedy: Option<String>,
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn ok(&mut self, about: impl ToString, what: impl Into<String>) {
+        self.add(Grade::Ok, about, what, None);
+    }
+
+    fn note(&mut self, about: impl ToString, what: impl Into<String>, remedy: Option<String>) {
+        self.add(Grade::Note, about, what, remedy);
+    }
+
+    fn wrong(&mut self, about: impl ToString, what: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Grade::Wrong, about, what, Some(remedy.into()));
+    }
+
+    fn add(
+        &mut self,
+        grade: Grade,
+        about: impl ToString,
+        what: impl Into<String>,
+        remedy: Option<String>,
+    ) {
+        self.0.push(Finding {
+            grade,
+            about: about.to_string(),
+            what: what.into(),
+            remedy,
+        });
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// There is no repository, or git failed.
+pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
+    let workspace = context.open()?;
+    let mut findings = Findings::default();
+    let (major, minor) = check_version(context.place.trace.as_ref())?;
+    findings.ok("git", format!("git {major}.{minor} is new enough"));
+    let connected = Connected::load(&workspace.scratch());
+    let project = Places::look(&workspace, Reach::Project)?;
+    let user = env::home().map(|_| Places::look(&workspace, Reach::User));
+    let mut sights = vec![(Reach::Project, project)];
+    sights.extend(user.transpose()?.map(|user| (Reach::User, user)));
+    let is_connected = |agent: &Agent| {
+        connected.agents.contains(&agent.to_string())
+            || sights
+                .iter()
+                .any(|(reach, places)| places.knows(*agent, *reach))
+    };
+    let (here, others): (Vec<Agent>, Vec<Agent>) = all().into_iter().partition(is_connected);
+    look_for_program(&mut findings, &here);
+    let hooks = Hooks::load(&workspace.scratch());
+    for agent in &here {
+        look_at_files(&mut findings, *agent, &sights);
+        look_at_trust(&mut findings, *agent, &workspace);
+        look_at_hooks(&mut findings, *agent, &hooks);
+    }
+    for agent in others.into_iter().filter(|agent| is_installed(*agent)) {
+        let what = format!("{} is on this machine, and is not connected", agent.title());
+        findings.note(agent, what, Some(connect(agent)));
+    }
+    look_at_log(&mut findings, &workspace.scratch());
+    look_at_excludes(&mut findings, &workspace, &sights);
+    look_at_remotes(&mut findings, &workspace);
+    report(context, &findings)
+}
+
+fn connect(agent: Agent) -> String {
+    format!("edio init --agents {agent}")
+}
+
+fn look_for_program(findings: &mut Findings, connected: &[Agent]) {
+    let remedy = "put the folder of edio into PATH, also where your agents are started from";
+    match (env::find_program("edio"), env::this_program()) {
+        (None, _) if connected.is_empty() => {
+            findings.note("edio", "edio is not in PATH", Some(remedy.to_owned()));
+        }
+        (None, _) => findings.wrong(
+            "edio",
+            "edio is not in PATH: the agents can't find it",
+            remedy,
+        ),
+        (Some(found), Ok(ref this))
+            if fs::canonicalize(&found).ok() != fs::canonicalize(this).ok() =>
+        {
+            let shown = text::path(&git_bytes(&found));
+            let what = format!("the agents call another edio than this one: {shown}");
+            findings.note("edio", what, None);
+        }
+        (Some(found), _) => {
+            let shown = text::path(&git_bytes(&found));
+            findings.ok("edio", format!("PATH finds {shown}"));
+        }
+    }
+    if connected.is_empty() {
+        let what = "no agent is connected here";
+        findings.note("edio", what, Some("edio init".to_owned()));
+    }
+}
+
+/// Do its files have what they are to have, the project's or the person's own?
+fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places)]) {
+    let (mut whole, mut broken) = (BTreeSet::new(), BTreeSet::new());
+    for (reach, places) in sights {
+        for file in agent.files(*reach) {
+            match look_at_file(findings, agent, &file, places) {
+                Standing::Whole => whole.insert(file.purpose),
+                Standing::Half => broken.insert(file.purpose),
+                Standing::Nothing => false,
+            };
+        }
+    }
+    let wanted: BTreeSet<Purpose> = agent
+        .files(Reach::Project)
+        .iter()
+        .map(|f| f.purpose)
+        .collect();
+    for purpose in wanted.difference(&whole) {
+        let name = purpose.name();
+        match purpose {
+            _ if broken.contains(purpose) => {
+                let what = format!("its {name}: only a part is there");
+                findings.wrong(agent, what, connect(agent));
+            }
+            Purpose::Instructions => {
+                let what = "its model is told nothing of edio but by the server";
+                findings.note(agent, what, Some(connect(agent)));
+            }
+            _ => findings.wrong(agent, format!("its {name}: not there"), connect(agent)),
+        }
+    }
+    if !whole.is_empty() {
+        let names: Vec<_> = whole.iter().map(|purpose| purpose.name()).collect();
+        findings.ok(agent, format!("{}: there", names.join(", ")));
+    }
+}
+
+fn look_at_file(findings: &mut Findings, agent: Agent, file: &File, places: &Places) -> Standing {
+    let path = places.chosen(file, false);
+    let site = match places.site(path) {
+        Ok(site) => site,
+        Err(barred) => {
+            findings.note(agent, format!("{path}: {barred}"), None);
+            return Standing::Nothing;
+        }
+    };
+    let Some(content) = &site.content else {
+        return Standing::Nothing;
+    };
+    if let Some(ignored) = file.config.ignored(content) {
+        let what = format!("it ignores all of {path}: {ignored}");
+        findings.wrong(agent, what, format!("take that out of {path}"));
+    }
+    file.config.standing(content).unwrap_or_else(|refusal| {
+        let what = format!("{path} can't be read: {refusal}");
+        let remedy = format!("put {path} right, then {}", connect(agent));
+        findings.wrong(agent, what, remedy);
+        Standing::Nothing
+    })
+}
+
+fn look_at_trust(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
+    let top = &workspace.git.work_tree;
+    let read = |reach: Reach, path: &str| -> Option<Vec<u8>> {
+        let folder = match reach {
+            Reach::Project => top.clone(),
+            Reach::User => env::home()?,
+        };
+        fs::read(folder.join(path)).ok()
+    };
+    for trust in agent.trust(&top.to_string_lossy(), &read) {
+        match trust {
+            Trust::Given(what) => findings.ok(agent, what),
+            Trust::Missing(what) => findings.wrong(agent, what, agent.approval()),
+            Trust::Unknown(what) => findings.note(agent, what, Some(agent.approval().to_owned())),
+        }
+    }
+    if agent.is_known_from_documents() {
+        let what = "whether it takes heed of its files can't be seen from outside; their form is known from its documents only";
+        findings.note(agent, what, Some(agent.approval().to_owned()));
+    }
+}
+
+/// What the hooks have left behind: for each agent when the last was heard, and what failed.
+struct Hooks(Value);
+
+impl Hooks {
+    fn load(scratch: &Path) -> Self {
+        let bytes = fs::read(scratch.join("hooks.json")).unwrap_or_default();
+        Self(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+}
+
+fn look_at_hooks(findings: &mut Findings, agent: Agent, hooks: &Hooks) {
+    let has_hooks = |file: &File| file.purpose == Purpose::Hooks;
+    if !agent.files(Reach::Project).iter().any(has_hooks) {
+        return;
+    }
+    let heard = &hooks.0[agent.to_string()];
+    match heard["last"].as_i64() {
+        Some(last) => {
+            let ago = time::ago(clock::now(), last);
+            findings.ok(agent, format!("its last hook was heard {ago}"));
+        }
+        None => {
+            let what = "no hook of it was heard yet";
+            findings.note(agent, what, Some(agent.approval().to_owned()));
+        }
+    }
+    if let Some(error) = heard["error"].as_str() {
+        let what = format!("its last hook failed: {error}");
+        findings.wrong(agent, what, "edio status");
+    }
+}
+
+/// The last lines of the log of hooks that failed.
+fn look_at_log(findings: &mut Findings, scratch: &Path) {
+    const NAMED: usize = 5;
+    let log = tail(&scratch.join("hook.log")).unwrap_or_default();
+    let lines: Vec<_> = log
+        .lines()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .collect();
+    for line in lines.iter().rev().take(NAMED).rev() {
+        let what = format!("a hook failed: {}", line.to_str_lossy());
+        findings.note("edio", what, None);
+    }
+}
+
+/// The whole lines at the end of a file.
+fn tail(file: &Path) -> std::io::Result<Vec<u8>> {
+    const MOST: u64 = 8 << 10;
+    let mut file = fs::File::open(file)?;
+    let start = file.metadata()?.len().saturating_sub(MOST);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
+    let cut = match start {
+        0 => 0,
+        _ => bytes.find_byte(b'\n').map_or(bytes.len(), |at| at + 1),
+    };
+    Ok(bytes.split_off(cut))
+}
+
+/// What is kept out of git's sight, and is gone, or has become somebody else's.
+fn look_at_excludes(findings: &mut Findings, workspace: &Workspace, sights: &[(Reach, Places)]) {
+    let excludes = match Excludes::read(&workspace.git) {
+        Ok(excludes) => excludes,
+        Err(barred) => {
+            findings.note("repository", format!("info/exclude: {barred}"), None);
+            return;
+        }
+    };
+    let elsewhere = Excludes::elsewhere(workspace);
+    for path in excludes.paths().filter(|path| !elsewhere.contains(path)) {
+        let file = workspace.git.work_tree.join(&path);
+        if file.symlink_metadata().is_err() {
+            let what = format!("{path} is kept out of git's sight, and is gone");
+            findings.note(
+                "repository",
+                what,
+                Some("edio init, or edio init --remove".to_owned()),
+            );
+        }
+    }
+    let project = sights.iter().filter(|(reach, _)| *reach == Reach::Project);
+    for (agent, file) in project.flat_map(|_| files_of(&all(), Reach::Project)) {
+        let text = file
+            .config
+            .is_text()
+            .then(|| fs::read(workspace.git.work_tree.join(file.path)));
+        let Some(Ok(text)) = text.filter(|_| excludes.paths().any(|path| path == file.path)) else {
+            continue;
+        };
+        let rest = file.config.take_out(&text, None);
+        if rest.map_or(true, |rest| !rest.is_empty) {
+            let about = agent.map_or("repository".to_owned(), |agent| agent.to_string());
+            let what = format!(
+                "{} has more than edio's part, and git doesn't see it",
+                file.path
+            );
+            let remedy = format!("git add -f {}, or edio init --shared", file.path);
+            findings.note(about, what, Some(remedy));
+        }
+    }
+}
+
+fn look_at_remotes(findings: &mut Findings, workspace: &Workspace) {
+    for remote in workspace.settings.publishing_remotes(refnames::ALL) {
+        let what = format!("a push to {remote} publishes the turns, and all files in them");
+        let remedy = match workspace
+            .settings
+            .is_true(&format!("remote.{remote}.mirror"))
+        {
+            true => format!(
+                "git config --unset remote.{remote}.mirror, then push '+refs/*:refs/*' '^{}*' there",
+                refnames::ALL
+            ),
+            false => format!(
+                "git config --add remote.{remote}.push '^{}*'",
+                refnames::ALL
+            ),
+        };
+        findings.wrong("repository", what, remedy);
+    }
+}
+
+fn report(context: &mut Context, findings: &Findings) -> Result<u8> {
+    for finding in &findings.0 {
+        if context.term.is_json() {
+            context.term.record(finding).printed()?;
+            continue;
+        }
+        let (about, what) = (&finding.about, text::plain(finding.what.as_bytes()));
+        let line = match finding.grade {
+            Grade::Ok => format!("ok: {about}: {what}"),
+            Grade::Note => format!("note: {about}: {what}"),
+            Grade::Wrong => format!("{} {about}: {what}", style::error("wrong:")),
+        };
+        context.term.line(line).printed()?;
+        if let Some(remedy) = &finding.remedy {
+            let remedy = text::plain(remedy.as_bytes());
+            context.term.line(format!("  try: {remedy}")).printed()?;
+        }
+    }
+    let is_wrong = findings
+        .0
+        .iter()
+        .any(|finding| finding.grade == Grade::Wrong);
+    Ok(u8::from(is_wrong))
+}
