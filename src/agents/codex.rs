@@ -74,6 +74,9 @@ pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
         Some("trusted") => Trust::Given("the folder is trusted"),
         _ => Trust::Missing("the folder is not trusted: hooks and server are left out"),
     };
+    if read(Reach::Project, ".codex/hooks.json").is_none() {
+        return vec![folder];
+    }
     // A key is the file, the event, and the place of the group and of the handler in it.
     let file = format!("{project}/.codex/hooks.json:");
     let state = at(&["hooks", "state"]).and_then(|state| state.as_table_like());

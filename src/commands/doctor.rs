@@ -73,12 +73,16 @@ impl Findings {
         what: impl Into<String>,
         remedy: Option<String>,
     ) {
-        self.0.push(Finding {
-            grade,
-            about: about.to_string(),
-            what: what.into(),
-            remedy,
-        });
+        let (about, what) = (about.to_string(), what.into());
+        let is_known = |found: &Finding| found.about == about && found.what == what;
+        if !self.0.iter().any(is_known) {
+            self.0.push(Finding {
+                grade,
+                about,
+                what,
+                remedy,
+            });
+        }
     }
 }
 
@@ -157,12 +161,14 @@ fn look_for_program(findings: &mut Findings, connected: &[Agent]) {
 /// Do its files have what they are to have, the project's or the person's own?
 fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places)]) {
     let (mut whole, mut broken) = (BTreeSet::new(), BTreeSet::new());
+    let mut unreadable = BTreeSet::new();
     for (reach, places) in sights {
         for file in agent.files(*reach) {
             match look_at_file(findings, agent, &file, places) {
-                Standing::Whole => whole.insert(file.purpose),
-                Standing::Half => broken.insert(file.purpose),
-                Standing::Nothing => false,
+                Some(Standing::Whole) => whole.insert(file.purpose),
+                Some(Standing::Half) => broken.insert(file.purpose),
+                Some(Standing::Nothing) => false,
+                None => unreadable.insert(file.purpose),
             };
         }
     }
@@ -171,7 +177,8 @@ fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places
         .iter()
         .map(|f| f.purpose)
         .collect();
-    for purpose in wanted.difference(&whole) {
+    let missing = wanted.difference(&whole);
+    for purpose in missing.filter(|purpose| !unreadable.contains(purpose)) {
         let name = purpose.name();
         match purpose {
             _ if broken.contains(purpose) => {
@@ -191,28 +198,37 @@ fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places
     }
 }
 
-fn look_at_file(findings: &mut Findings, agent: Agent, file: &File, places: &Places) -> Standing {
+/// How one of its files stands. `None` where that can't be told, which is a finding of its own.
+fn look_at_file(
+    findings: &mut Findings,
+    agent: Agent,
+    file: &File,
+    places: &Places,
+) -> Option<Standing> {
     let path = places.chosen(file, false);
     let site = match places.site(path) {
         Ok(site) => site,
         Err(barred) => {
             findings.note(agent, format!("{path}: {barred}"), None);
-            return Standing::Nothing;
+            return None;
         }
     };
     let Some(content) = &site.content else {
-        return Standing::Nothing;
+        return Some(Standing::Nothing);
     };
     if let Some(ignored) = file.config.ignored(content) {
         let what = format!("it ignores all of {path}: {ignored}");
         findings.wrong(agent, what, format!("take that out of {path}"));
     }
-    file.config.standing(content).unwrap_or_else(|refusal| {
-        let what = format!("{path} can't be read: {refusal}");
-        let remedy = format!("put {path} right, then {}", connect(agent));
-        findings.wrong(agent, what, remedy);
-        Standing::Nothing
-    })
+    match file.config.standing(content) {
+        Ok(standing) => Some(standing),
+        Err(refusal) => {
+            let what = format!("{path} can't be read: {refusal}");
+            let remedy = format!("put {path} right, then {}", connect(agent));
+            findings.wrong(agent, what, remedy);
+            None
+        }
+    }
 }
 
 fn look_at_trust(findings: &mut Findings, agent: Agent, workspace: &Workspace) {

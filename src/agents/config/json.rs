@@ -62,10 +62,14 @@ fn complete(object: &CstObject, value: &Value) -> Option<bool> {
     let Value::Object(members) = value else {
         return None;
     };
-    let is_of_its_own = ["command", "url"]
-        .iter()
-        .any(|name| object.get(name).is_some())
-        && words(object) != words_of(value);
+    let command = |(name, value): &(&str, Value)| match value {
+        Value::Text(text) if *name == "command" => Some(*text),
+        _ => None,
+    };
+    let present = object.get("command").and_then(|member| member.value());
+    let is_of_its_own = object.get("url").is_some()
+        || present
+            .is_some_and(|present| text(&present).as_deref() != members.iter().find_map(command));
     let mut is_changed = false;
     for (name, value) in members {
         if !is_of_its_own && object.get(name).is_none() {
@@ -86,7 +90,10 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
     let mut is_changed = false;
     // What the file needed for the rest goes last.
     for entry in entries.iter().rev() {
-        is_changed |= take_entry(&top, before.as_ref(), entry).unwrap_or(false);
+        is_changed |= match entry {
+            Entry::Needed(name, _) => take_needed(&top, before.as_ref(), name, entries),
+            entry => take_entry(&top, before.as_ref(), entry).unwrap_or(false),
+        };
     }
     Ok(match is_changed {
         true => root.to_string(),
@@ -133,19 +140,27 @@ fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Opt
             }
             path
         }
-        Entry::Needed(name, _) => {
-            let is_alone = top.properties().len() == 1;
-            let had = before.is_some_and(|before| before.get(name).is_some());
-            if !is_alone || had {
-                return Some(false);
-            }
-            top.get(name)?.remove();
-            return Some(true);
-        }
-        Entry::Lines(_) | Entry::Whole(_) => return None,
+        Entry::Needed(..) | Entry::Lines(_) | Entry::Whole(_) => return None,
     };
     remove_empty(top, before, path);
     Some(true)
+}
+
+/// Takes out what the file needed for entries that are all gone.
+fn take_needed(top: &CstObject, before: Option<&CstObject>, name: &str, entries: &[Entry]) -> bool {
+    let is_used = entries.iter().any(|entry| match entry {
+        Entry::Named(path, _) | Entry::Listed(path, _) => {
+            let stands = |object: &CstObject| path.first().map(|first| object.get(first).is_some());
+            stands(top) == Some(true) && before.and_then(stands) != Some(true)
+        }
+        _ => false,
+    });
+    let had = before.is_some_and(|before| before.get(name).is_some());
+    match top.get(name).filter(|_| !is_used && !had) {
+        Some(needed) => needed.remove(),
+        None => return false,
+    }
+    true
 }
 
 /// Takes a handler out of its group, or the group with it where it has no other.
@@ -367,7 +382,6 @@ fn holds(element: &CstNode, value: &Value) -> bool {
 
 /// The command line that an object names, its arguments beside the command or in it.
 fn words(object: &CstObject) -> Option<String> {
-    let text = |node: &CstNode| node.as_string_lit()?.decoded_value().ok();
     let command = text(&object.get("command")?.value()?)?;
     let args = object.array_value("args").map(|args| args.elements());
     let args = args.unwrap_or_default();
@@ -378,6 +392,10 @@ fn words(object: &CstObject) -> Option<String> {
             .collect::<Vec<_>>()
             .join(" "),
     )
+}
+
+fn text(node: &CstNode) -> Option<String> {
+    node.as_string_lit()?.decoded_value().ok()
 }
 
 fn node_words(node: &CstNode) -> Option<String> {
