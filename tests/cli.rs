@@ -152,6 +152,7 @@ fn every_verb_has_help_with_an_example() {
     let repo = Repo::unborn();
     for verb in [
         "init", "snapshot", "run", "log", "show", "diff", "restore", "accept", "status", "demo",
+        "doctor",
     ] {
         for flag in ["-h", "--help"] {
             let ran = repo.edio([verb, flag]);
@@ -167,23 +168,25 @@ fn every_verb_has_help_with_an_example() {
 fn the_text_of_init() {
     let repo = Repo::with(&[("a", "one\n")]);
     let (state, files) = (repo.git_state(), repo.manifest());
-    assert_snapshot!(transcript(&repo, &[&["init"], &["init", "--json"], &["init", "--agents", "none"], &["init", "--agents", "some"]]), @r#"
-    $ edio init
-    edio is ready in [AROUND]/repo
-    hint: take the first turn: edio snapshot -m "start"
-
-    $ edio init --json
-    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","agents":[]}
-
+    assert_snapshot!(transcript(&repo, &[&["init", "--agents", "none"], &["init", "--agents", "none", "--json"], &["init", "--agents", "some"], &["init", "--agents", "all,none"]]), @r#"
     $ edio init --agents none
     edio is ready in [AROUND]/repo
     hint: take the first turn: edio snapshot -m "start"
 
+    $ edio init --agents none --json
+    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","agents":[],"files":[],"left":[],"ignored":[],"approve":[],"dry_run":false}
+
     $ edio init --agents some
     error: invalid value 'some' for '--agents <LIST>'
-      [possible values: none]
+      [possible values: claude, codex, cursor, gemini, vscode, all, none]
     hint: edio --help, or edio COMMAND --help
     exit code 2
+
+    $ edio init --agents all,none
+    error: all and none stand alone in --agents
+    hint: name the agents, or leave --agents away
+    exit code 2
+
     "#);
     assert_eq!(repo.git_state(), state);
     assert_eq!(repo.manifest(), files);

@@ -60,7 +60,8 @@ impl Places {
         }
     }
 
-    fn is_tracked(&self, path: &str) -> bool {
+    /// Does git track the file at a path?
+    pub fn is_tracked(&self, path: &str) -> bool {
         let site = self.site(path).ok();
         site.is_some_and(|site| self.tracked.contains(site.path()))
     }
@@ -150,6 +151,8 @@ pub struct Edit {
     pub present: Option<Vec<u8>>,
     /// What it is to have; `None` where there is to be no file.
     pub wanted: Option<Vec<u8>>,
+    /// Some part of it is in its place, or will be.
+    is_in_place: bool,
 }
 
 impl Edit {
@@ -239,6 +242,7 @@ impl Plan {
                 Ok(put) => {
                     edit.wanted = Some(put);
                     edit.parts.extend(part);
+                    edit.is_in_place = true;
                 }
                 Err(refusal) => plan.leave(part, path, refusal.to_string(), file.config.by_hand()),
             }
@@ -248,8 +252,7 @@ impl Plan {
                 plan.ignore(path, ignored.to_string());
             }
         }
-        plan.edits
-            .retain(|edit| !edit.is_idle() || !edit.parts.is_empty());
+        plan.edits.retain(|edit| edit.is_in_place);
         plan
     }
 
@@ -327,6 +330,7 @@ impl Plan {
                 parts: Vec::new(),
                 wanted: present.clone(),
                 present,
+                is_in_place: false,
             });
             self.edits.len() - 1
         });
@@ -375,13 +379,23 @@ impl Plan {
         connected: &mut Connected,
     ) -> Result<()> {
         let (mut added, mut dropped) = (BTreeSet::new(), BTreeSet::new());
+        let is_forgotten = connected.agents.is_empty()
+            && Excludes::read(&workspace.git)
+                .is_ok_and(|excludes| excludes.paths().next().is_some());
         for edit in &self.edits {
             let Ok(site) = places.site(edit.path) else {
                 continue;
             };
             if let (false, Some(wanted)) = (edit.is_idle(), &edit.wanted) {
-                let before = self.without_edio(edit, places, connected, wish.reach);
+                let before = self.without_edio(edit, places, connected, wish.reach, is_forgotten);
                 connected.remember(edit.path, places.ground, site, before.as_deref(), wanted);
+            }
+            let is_known = connected.file(edit.path, places.ground).is_some();
+            if let (Ground::Within, false, Some(found)) = (places.ground, is_known, &edit.present)
+                && !is_forgotten
+            {
+                // The person has put it there: it is not taken out again.
+                connected.remember(edit.path, places.ground, site, Some(found), found);
             }
             let pattern = pattern_of(site.path()).filter(|_| places.ground == Ground::Within);
             match (pattern, wish.shared) {
@@ -417,11 +431,14 @@ impl Plan {
         places: &Places,
         connected: &Connected,
         reach: Reach,
+        is_forgotten: bool,
     ) -> Option<Vec<u8>> {
         let present = edit.present.as_deref()?;
         let remembered = connected.file(edit.path, places.ground);
-        if let Some(known) = remembered.filter(|known| known.is_untouched(present)) {
-            return known.before();
+        match remembered {
+            None if !is_forgotten => return Some(present.to_vec()),
+            Some(known) if known.is_untouched(present) => return known.before(),
+            _ => {}
         }
         let before = remembered.and_then(|known| known.before());
         let files = edit.parts.iter().flat_map(|(agent, _)| agent.files(reach));

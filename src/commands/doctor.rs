@@ -336,15 +336,24 @@ fn look_at_excludes(findings: &mut Findings, workspace: &Workspace, sights: &[(R
         }
     }
     let project = sights.iter().filter(|(reach, _)| *reach == Reach::Project);
-    for (agent, file) in project.flat_map(|_| files_of(&all(), Reach::Project)) {
-        let text = file
-            .config
-            .is_text()
-            .then(|| fs::read(workspace.git.work_tree.join(file.path)));
-        let Some(Ok(text)) = text.filter(|_| excludes.paths().any(|path| path == file.path)) else {
+    for (_, places) in project {
+        look_for_hidden(findings, &excludes, places);
+    }
+}
+
+/// Files that edio made, that the person has written into since, and that git still doesn't see.
+fn look_for_hidden(findings: &mut Findings, excludes: &Excludes, places: &Places) {
+    let hidden: BTreeSet<String> = excludes.paths().collect();
+    for (agent, file) in files_of(&all(), Reach::Project) {
+        let is_hidden = hidden.contains(file.path) && !places.is_tracked(file.path);
+        let site = places
+            .site(file.path)
+            .ok()
+            .filter(|_| is_hidden && file.config.is_text());
+        let Some(text) = site.and_then(|site| site.content.as_ref()) else {
             continue;
         };
-        let rest = file.config.take_out(&text, None);
+        let rest = file.config.take_out(text, None);
         if rest.map_or(true, |rest| !rest.is_empty) {
             let about = agent.map_or("repository".to_owned(), |agent| agent.to_string());
             let what = format!(

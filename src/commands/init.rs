@@ -220,7 +220,7 @@ fn tell_connected(
     if !wish.agents.is_empty() && env::find_program("edio").is_none() {
         context
             .term
-            .warn("edio is not in PATH: the agents will not find it");
+            .hint("put the folder of edio into PATH: the agents look for it there");
     }
 }
 

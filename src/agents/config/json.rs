@@ -62,14 +62,17 @@ fn complete(object: &CstObject, value: &Value) -> Option<bool> {
     let Value::Object(members) = value else {
         return None;
     };
-    let command = |(name, value): &(&str, Value)| match value {
+    if words(object) == words_of(value) {
+        return Some(false);
+    }
+    let command = members.iter().find_map(|(name, value)| match value {
         Value::Text(text) if *name == "command" => Some(*text),
         _ => None,
-    };
+    });
     let present = object.get("command").and_then(|member| member.value());
     let is_of_its_own = object.get("url").is_some()
-        || present
-            .is_some_and(|present| text(&present).as_deref() != members.iter().find_map(command));
+        || present.is_some_and(|present| text(&present).as_deref() != command)
+        || object.get("args").is_some();
     let mut is_changed = false;
     for (name, value) in members {
         if !is_of_its_own && object.get(name).is_none() {

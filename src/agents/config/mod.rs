@@ -357,14 +357,8 @@ mod tests {
 
     #[test]
     fn what_is_the_users_stays() {
-        let text = r#"{
-  // mine
-  "servers": {
-    "edio": { "env": { "A": "1" }, "command": "edio" },
-    "other": { "command": "x", },
-  }, /* and this */
-}
-"#;
+        let text = "{\n  // mine\n  \"servers\": {\n    \"edio\": { \"env\": { \"A\": \"1\" }, \"command\": \"edio\" },\n    \
+                    \"other\": { \"command\": \"x\", },\n  }, /* and this */\n}\n";
         let put = put(&json(server()), text);
         for kept in [
             "// mine",
