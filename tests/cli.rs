@@ -85,7 +85,7 @@ fn the_text_of_help() {
     Usage: edio [OPTIONS] [COMMAND]
 
     Commands:
-      init         Prepare the repository
+      init         Prepare the repository, and connect the agents
       snapshot     Take a turn: the whole work tree, as it is now
       run          Run a command with the terminal handed through, and take a turn when it has ended
       log          List the turns, the newest first
@@ -102,6 +102,7 @@ fn the_text_of_help() {
       sessions     List the sessions, or put one away without committing
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
+      doctor       Find out whether agents are well connected here, and what helps if not
       demo         Play the story of a session in a scratch repository: seven turns, a bad one, restore,
                    accept
       completions  Print the completion script for a shell
@@ -179,6 +180,7 @@ fn the_text_of_init() {
     $ edio init --agents some
     error: invalid value 'some' for '--agents <LIST>'
       [possible values: claude, codex, cursor, gemini, vscode, all, none]
+    hint: a similar value exists: 'vscode'
     hint: edio --help, or edio COMMAND --help
     exit code 2
 
