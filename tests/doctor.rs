@@ -144,7 +144,7 @@ fn what_is_missing_broken_or_ignored_is_found() {
 #[test]
 fn what_the_person_has_in_the_home_folder_will_do() {
     let repo = Repo::with(&[("a", "one\n")]);
-    repo.edio(["init", "--agents", "codex", "--user"]).ok();
+    edio_with(&repo, &["edio"], &["init", "--agents", "codex", "--user"]).ok();
     let ran = doctor(&repo);
     assert!(
         ran.stdout.contains("ok: codex: hooks, server: there"),

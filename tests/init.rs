@@ -27,7 +27,8 @@ pub fn edio_with(repo: &Repo, programs: &[&str], words: &[&str]) -> Ran {
         };
         std::os::unix::fs::symlink(target, bin.join(program)).unwrap();
     }
-    repo.ran(repo.command(words).env("PATH", bin))
+    let home = repo.outside().join("home");
+    repo.ran(repo.command(words).env("PATH", bin).env("HOME", home))
 }
 
 fn agents(ran: &Ran) -> Vec<String> {
@@ -567,10 +568,11 @@ fn only_the_users_own_files_are_written_where_that_is_asked() {
     let repo = Repo::with(&[("a", "one\n")]);
     let home = repo.outside().join("home");
     fs::create_dir_all(home.join("dotfiles")).unwrap();
+    fs::create_dir(home.join(".config")).unwrap();
     fs::write(home.join("dotfiles/claude.json"), "{\"projects\": {}}\n").unwrap();
     std::os::unix::fs::symlink("dotfiles/claude.json", home.join(".claude.json")).unwrap();
     let (tree, before) = (everything(&repo), repo.manifest_of("../home"));
-    let ran = repo.edio(["init", "--agents", "all", "--user"]);
+    let ran = edio_with(&repo, &[], &["init", "--agents", "all", "--user"]);
     assert!(everything(&repo) == tree, "{ran}");
     for file in [
         ".claude/settings.json",
@@ -585,12 +587,12 @@ fn only_the_users_own_files_are_written_where_that_is_asked() {
         assert!(text.contains("edio"), "{file}");
     }
     assert!(home.join(".claude.json").is_symlink());
-    let ran = repo.edio(REMOVE);
+    let ran = edio_with(&repo, &[], &REMOVE);
     assert!(
         ran.ok().stderr.contains("nothing of edio's"),
         "the project has nothing: {ran}"
     );
-    repo.edio(["init", "--remove", "--user"]).ok();
+    edio_with(&repo, &[], &["init", "--remove", "--user"]).ok();
     assert_eq!(repo.manifest_of("../home"), before);
     assert!(everything(&repo) == tree);
     let ran = repo.ran(repo.command(["init", "--user"]).env_remove("HOME"));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::connection::{Edit, Places, Plan, Wish, all, usual};
+use super::connection::{Edit, Places, Plan, View, Wish, all, usual};
 use super::{Context, Printed};
 use crate::agents::Agent;
 use crate::agents::connection::Reach;
@@ -142,16 +142,19 @@ fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {
 /// What is to be done, and where. Without agents, nothing is even looked at.
 fn plan(args: &Args, workspace: &Workspace, wish: &Wish) -> Result<(Plan, Option<Places>)> {
     if wish.agents.is_empty() {
-        return Ok((Plan::default(), None));
+        return Ok((Plan::empty(), None));
     }
     let places = Places::look(workspace, wish.reach)?;
-    let connected = Connected::load(&workspace.scratch());
+    let excludes = Excludes::read(&workspace.git).ok();
+    let view = View {
+        places: &places,
+        connected: &Connected::load(&workspace.scratch()),
+        excludes: excludes.as_ref(),
+        wish,
+    };
     let plan = match args.remove {
-        false => Plan::connect(&places, &connected, wish),
-        true => {
-            let excludes = Excludes::read(&workspace.git).ok();
-            Plan::remove(&places, &connected, excludes.as_ref(), wish)
-        }
+        false => Plan::connect(&view),
+        true => Plan::remove(&view),
     };
     Ok((plan, Some(places)))
 }

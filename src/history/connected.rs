@@ -118,14 +118,6 @@ impl Site {
         &self.path
     }
 
-    /// The folders that must be made before the file can be.
-    fn missing_folders(&self) -> Vec<RepoPath> {
-        let folders = self.path.ancestors();
-        folders
-            .filter(|folder| folder.below(&self.base).symlink_metadata().is_err())
-            .collect()
-    }
-
     /// Writes the file, all at once. Its permissions stay.
     ///
     /// # Errors
@@ -289,19 +281,18 @@ impl Connected {
         &mut self,
         path: &str,
         ground: Ground,
-        site: &Site,
+        folder: &Path,
         before: Option<&[u8]>,
         bytes: &[u8],
     ) {
         let known = self.file(path, ground).cloned().unwrap_or_default();
-        let folders = site.missing_folders().into_iter();
-        let folders = folders.map(|folder| folder.as_bytes().to_str_lossy().into_owned());
+        let folders = missing_folders(folder, path);
         let file = Remembered {
             path: path.to_owned(),
             in_home: ground == Ground::From,
             before: before.map(|before| STANDARD.encode(before)),
             wrote: hash(bytes),
-            folders: folders.chain(known.folders).collect(),
+            folders: folders.into_iter().chain(known.folders).collect(),
             excluded: known.excluded,
         };
         self.forget(path, ground);
@@ -324,25 +315,39 @@ impl Connected {
     }
 
     /// Removes the folders that were made for a file, those that are empty now.
-    pub fn remove_folders(&self, path: &str, ground: Ground, top: &Path, site: &Site) {
-        let top = match ground {
-            Ground::Within => site.base.clone(),
-            Ground::From => top.to_owned(),
-        };
-        let folders = self.file(path, ground).map(|file| file.folders.clone());
-        let mut folders = folders.unwrap_or_default();
-        folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
-        for folder in folders
-            .iter()
-            .filter_map(|folder| RepoPath::new(folder.as_str()))
-        {
-            let is_empty =
-                fs::read_dir(folder.below(&top)).is_ok_and(|mut all| all.next().is_none());
-            if is_empty {
-                // It is only a folder: whoever fills it at this moment keeps it.
-                let _ = Disk::new(&top).remove_empty_folder(&folder);
-            }
+    pub fn remove_folders(&self, path: &str, ground: Ground, folder: &Path) {
+        let made = self.file(path, ground).map(|file| file.folders.clone());
+        let mut made = made.unwrap_or_default();
+        made.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        for name in made {
+            remove_if_empty(&folder.join(name));
         }
+    }
+}
+
+/// The folders above a path that must be made before a file can be.
+fn missing_folders(folder: &Path, path: &str) -> Vec<String> {
+    let ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let missing = ends.filter(|name| folder.join(name).symlink_metadata().is_err());
+    missing.map(str::to_owned).collect()
+}
+
+/// A folder that was made is no link: where one is in its place by now, nothing is removed.
+fn remove_if_empty(folder: &Path) {
+    let is_folder = folder.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let is_empty = fs::read_dir(folder).is_ok_and(|mut all| all.next().is_none());
+    let real = fs::canonicalize(folder)
+        .ok()
+        .filter(|_| is_folder && is_empty);
+    let Some((above, name)) = real
+        .as_deref()
+        .and_then(|real| Some((real.parent()?, real.file_name()?)))
+    else {
+        return;
+    };
+    if let Some(name) = RepoPath::new(git_bytes(Path::new(name))) {
+        // Whoever fills it at this moment keeps it.
+        let _ = Disk::new(above).remove_empty_folder(&name);
     }
 }
 
