@@ -574,6 +574,12 @@ fn only_the_users_own_files_are_written_where_that_is_asked() {
     let (tree, before) = (everything(&repo), repo.manifest_of("../home"));
     let ran = edio_with(&repo, &[], &["init", "--agents", "all", "--user"]);
     assert!(everything(&repo) == tree, "{ran}");
+    assert!(
+        ran.ok()
+            .stderr
+            .contains("claude: got ~/.claude/settings.json (hooks), ~/.claude.json (server)\n"),
+        "{ran}"
+    );
     for file in [
         ".claude/settings.json",
         ".codex/hooks.json",

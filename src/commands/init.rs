@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::connection::{Edit, Places, Plan, View, Wish, all, usual};
+use super::connection::{Edit, Left, Places, Plan, View, Wish, all, usual};
 use super::{Context, Printed};
 use crate::agents::Agent;
 use crate::agents::connection::Reach;
@@ -63,7 +63,7 @@ struct Record {
 
 #[derive(Serialize)]
 struct FileRecord {
-    path: &'static str,
+    path: String,
     action: &'static str,
     agents: Vec<String>,
     purposes: Vec<&'static str>,
@@ -72,7 +72,7 @@ struct FileRecord {
 
 #[derive(Serialize)]
 struct LeftRecord {
-    path: &'static str,
+    path: String,
     agent: Option<String>,
     purpose: Option<&'static str>,
     why: String,
@@ -81,7 +81,7 @@ struct LeftRecord {
 
 #[derive(Serialize)]
 struct IgnoredRecord {
-    path: &'static str,
+    path: String,
     why: String,
 }
 
@@ -101,7 +101,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         let workspace = context.open()?;
         let wish = wish(args, &workspace)?;
         let (plan, _) = plan(args, &workspace, &wish)?;
-        return report(context, args, &workspace, &wish, &plan);
+        return Report::of(args, &workspace, &wish, &plan).tell(context);
     }
     let workspace = context.open_to_change()?;
     workspace.state.save(&workspace.scratch())?;
@@ -110,7 +110,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if let Some(places) = places {
         plan.carry_out(&workspace, &places, &wish)?;
     }
-    report(context, args, &workspace, &wish, &plan)
+    Report::of(args, &workspace, &wish, &plan).tell(context)
 }
 
 fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {
@@ -159,196 +159,197 @@ fn plan(args: &Args, workspace: &Workspace, wish: &Wish) -> Result<(Plan, Option
     Ok((plan, Some(places)))
 }
 
-fn report(
-    context: &mut Context,
-    args: &Args,
-    workspace: &Workspace,
-    wish: &Wish,
-    plan: &Plan,
-) -> Result<u8> {
-    if context.term.is_json() {
-        let record = record(args, workspace, wish, plan);
-        context.term.record(&record).printed()?;
-        return Ok(0);
-    }
-    if args.dry_run {
-        for line in plan.edits.iter().flat_map(|edit| diff(edit).into_iter()) {
-            for line in line.lines() {
-                let shown = text::plain(line.as_bytes());
-                context.term.line(coloured(&shown)).printed()?;
-            }
-        }
-    }
-    match args.remove {
-        true => tell_removed(context, args, plan),
-        false => tell_connected(context, args, workspace, wish, plan),
-    }
-    tell_left(context, plan);
-    if !args.remove && !args.dry_run {
-        context
-            .term
-            .hint("take the first turn: edio snapshot -m \"start\"");
-    }
-    Ok(0)
+/// What there is to tell.
+struct Report<'a> {
+    args: &'a Args,
+    workspace: &'a Workspace,
+    wish: &'a Wish,
+    plan: &'a Plan,
 }
 
-fn tell_connected(
-    context: &mut Context,
-    args: &Args,
-    workspace: &Workspace,
-    wish: &Wish,
-    plan: &Plan,
-) {
-    let shown = text::plain(&git_bytes(&workspace.git.work_tree));
-    match args.dry_run {
-        true => context
-            .term
-            .told("nothing was changed: this is what would be"),
-        false => context.term.told(format!("edio is ready in {shown}")),
+impl<'a> Report<'a> {
+    fn of(args: &'a Args, workspace: &'a Workspace, wish: &'a Wish, plan: &'a Plan) -> Self {
+        Self {
+            args,
+            workspace,
+            wish,
+            plan,
+        }
     }
-    for agent in &wish.agents {
-        let written = written_for(*agent, plan);
-        let is_known = plan.edits.iter().any(|edit| has_part(edit, *agent));
-        match written.as_slice() {
-            [] if is_known => context.term.told(format!("{agent}: is connected")),
-            [] => {}
-            written => {
-                let verb = if args.dry_run { "would get" } else { "got" };
-                let files = written.join(", ");
-                context.term.told(format!("{agent}: {verb} {files}"));
+
+    fn tell(&self, context: &mut Context) -> Result<u8> {
+        if context.term.is_json() {
+            context.term.record(&self.record()).printed()?;
+            return Ok(0);
+        }
+        if self.args.dry_run {
+            self.print_diff(context)?;
+        }
+        match self.args.remove {
+            true => self.tell_removed(context),
+            false => self.tell_connected(context),
+        }
+        self.tell_left(context);
+        if !self.args.remove && !self.args.dry_run {
+            context
+                .term
+                .hint("take the first turn: edio snapshot -m \"start\"");
+        }
+        Ok(0)
+    }
+
+    fn print_diff(&self, context: &mut Context) -> Result<()> {
+        for diff in self.plan.edits.iter().filter_map(|edit| self.diff(edit)) {
+            for line in diff.lines() {
+                let shown = coloured(&text::plain(line.as_bytes()));
+                context.term.line(shown).printed()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_connected(&self, context: &mut Context) {
+        let top = text::plain(&git_bytes(&self.workspace.git.work_tree));
+        let is_dry = self.args.dry_run;
+        context.term.told(match is_dry {
+            true => "nothing was changed: this is what would be".to_owned(),
+            false => format!("edio is ready in {top}"),
+        });
+        for agent in &self.wish.agents {
+            let written = self.written_for(*agent);
+            let has_part = |edit: &Edit| edit.parts.iter().any(|(part, _)| part == agent);
+            let is_connected = self.plan.edits.iter().any(has_part);
+            if !written.is_empty() {
+                let (got, files) = (if is_dry { "would get" } else { "got" }, written.join(", "));
+                context.term.told(format!("{agent}: {got} {files}"));
                 context.term.told(format!("  to do: {}", agent.approval()));
+            } else if is_connected {
+                context.term.told(format!("{agent}: is connected"));
             }
         }
+        if !self.wish.agents.is_empty() && env::find_program("edio").is_none() {
+            context
+                .term
+                .hint("put the folder of edio into PATH: the agents look for it there");
+        }
     }
-    if !wish.agents.is_empty() && env::find_program("edio").is_none() {
-        context
-            .term
-            .hint("put the folder of edio into PATH: the agents look for it there");
+
+    /// `.mcp.json (server)`, for each file of an agent that is written.
+    fn written_for(&self, agent: Agent) -> Vec<String> {
+        let edits = self.plan.edits.iter().filter(|edit| !edit.is_idle());
+        let told = edits.filter_map(|edit| {
+            let parts = edit.parts.iter().filter(|(part, _)| *part == agent);
+            let purposes: Vec<_> = parts.map(|(_, purpose)| purpose.name()).collect();
+            let path = self.wish.told(edit.path);
+            (!purposes.is_empty()).then(|| format!("{path} ({})", purposes.join(", ")))
+        });
+        told.collect()
     }
-}
 
-fn has_part(edit: &Edit, agent: Agent) -> bool {
-    edit.parts.iter().any(|(part, _)| *part == agent)
-}
+    fn tell_removed(&self, context: &mut Context) {
+        let would = if self.args.dry_run { "would be " } else { "" };
+        for edit in &self.plan.edits {
+            let what = match edit.wanted {
+                Some(_) => "given back without edio's part",
+                None => "removed",
+            };
+            let path = self.wish.told(edit.path);
+            context.term.told(format!("{path}: {would}{what}"));
+        }
+        if self.plan.edits.is_empty() && self.plan.left.is_empty() {
+            context
+                .term
+                .told("nothing of edio's is there to be taken out");
+        }
+    }
 
-/// `.mcp.json (server)`, for each file of an agent that is written.
-fn written_for(agent: Agent, plan: &Plan) -> Vec<String> {
-    let edits = plan.edits.iter();
-    let edits = edits.filter(|edit| !edit.is_idle() && has_part(edit, agent));
-    let told = edits.map(|edit| {
-        let parts = edit.parts.iter().filter(|(part, _)| *part == agent);
-        let purposes: Vec<_> = parts.map(|(_, purpose)| purpose.name()).collect();
-        format!("{} ({})", edit.path, purposes.join(", "))
-    });
-    told.collect()
-}
+    /// Names what is left to the person, and what has no effect.
+    fn tell_left(&self, context: &mut Context) {
+        for left in &self.plan.left {
+            let (path, why) = (self.wish.told(left.path), text::plain(left.why.as_bytes()));
+            context.term.warn(format!("{path} is left as it is: {why}"));
+            if !left.add.is_empty() {
+                context.term.told("  add by hand:");
+            }
+            for line in left.add.lines() {
+                context.term.told(format!("    {line}"));
+            }
+        }
+        for (path, why) in &self.plan.ignored {
+            let (path, why) = (self.wish.told(path), text::plain(why.as_bytes()));
+            context
+                .term
+                .warn(format!("the agent ignores all of {path}: {why}"));
+        }
+    }
 
-fn tell_removed(context: &mut Context, args: &Args, plan: &Plan) {
-    let would = if args.dry_run { "would be " } else { "" };
-    for edit in &plan.edits {
-        let what = match edit.wanted {
-            Some(_) => "given back without edio's part",
-            None => "removed",
+    fn record(&self) -> Record {
+        let (plan, wish) = (self.plan, self.wish);
+        let scratch = self.workspace.scratch();
+        let written = |agent: &&Agent| !self.args.remove && !self.written_for(**agent).is_empty();
+        let approve = |agent: &Agent| ApproveRecord {
+            agent: agent.to_string(),
+            step: agent.approval(),
         };
-        context.term.told(format!("{}: {would}{what}", edit.path));
-    }
-    if plan.edits.is_empty() && plan.left.is_empty() {
-        context
-            .term
-            .told("nothing of edio's is there to be taken out");
-    }
-}
-
-/// Names what is left to the person, and what has no effect.
-fn tell_left(context: &mut Context, plan: &Plan) {
-    for left in &plan.left {
-        let why = text::plain(left.why.as_bytes());
-        context
-            .term
-            .warn(format!("{} is left as it is: {why}", left.path));
-        if !left.add.is_empty() {
-            context.term.told("  add by hand:");
-        }
-        for line in left.add.lines() {
-            context.term.told(format!("    {line}"));
+        let ignored = |(path, why): &(&str, String)| IgnoredRecord {
+            path: wish.told(path),
+            why: why.clone(),
+        };
+        Record {
+            work_tree: json::path(&git_bytes(&self.workspace.git.work_tree)),
+            scratch: json::path(&git_bytes(&scratch)),
+            agents: Connected::load(&scratch).agents.into_iter().collect(),
+            files: plan.edits.iter().map(|edit| self.file(edit)).collect(),
+            left: plan.left.iter().map(|left| self.left(left)).collect(),
+            ignored: plan.ignored.iter().map(ignored).collect(),
+            approve: wish.agents.iter().filter(written).map(approve).collect(),
+            dry_run: self.args.dry_run,
         }
     }
-    for (path, why) in &plan.ignored {
-        let why = text::plain(why.as_bytes());
-        context
-            .term
-            .warn(format!("the agent ignores all of {path}: {why}"));
-    }
-}
 
-fn record(args: &Args, workspace: &Workspace, wish: &Wish, plan: &Plan) -> Record {
-    let connected = Connected::load(&workspace.scratch());
-    let file = |edit: &Edit| FileRecord {
-        path: edit.path,
-        action: edit.action(),
-        agents: names_of(edit.parts.iter().map(|(agent, _)| *agent)),
-        purposes: edit
-            .parts
-            .iter()
-            .map(|(_, purpose)| purpose.name())
-            .collect(),
-        diff: args.dry_run.then(|| diff(edit)).flatten(),
-    };
-    let written = |agent: &&Agent| !args.remove && !written_for(**agent, plan).is_empty();
-    let approve = |agent: &Agent| ApproveRecord {
-        agent: agent.to_string(),
-        step: agent.approval(),
-    };
-    Record {
-        work_tree: json::path(&git_bytes(&workspace.git.work_tree)),
-        scratch: json::path(&git_bytes(&workspace.scratch())),
-        agents: connected.agents.into_iter().collect(),
-        files: plan.edits.iter().map(file).collect(),
-        left: plan
-            .left
-            .iter()
-            .map(|left| LeftRecord {
-                path: left.path,
-                agent: left.part.map(|(agent, _)| agent.to_string()),
-                purpose: left.part.map(|(_, purpose)| purpose.name()),
-                why: left.why.clone(),
-                add: left.add.clone(),
-            })
-            .collect(),
-        ignored: plan
-            .ignored
-            .iter()
-            .map(|(path, why)| IgnoredRecord {
-                path,
-                why: why.clone(),
-            })
-            .collect(),
-        approve: wish.agents.iter().filter(written).map(approve).collect(),
-        dry_run: args.dry_run,
+    fn file(&self, edit: &Edit) -> FileRecord {
+        let agents = edit.parts.iter().map(|(agent, _)| agent.to_string());
+        let mut agents: Vec<_> = agents.collect();
+        agents.dedup();
+        let purposes = edit.parts.iter().map(|(_, purpose)| purpose.name());
+        FileRecord {
+            path: self.wish.told(edit.path),
+            action: edit.action(),
+            agents,
+            purposes: purposes.collect(),
+            diff: self.args.dry_run.then(|| self.diff(edit)).flatten(),
+        }
     }
-}
 
-fn names_of(agents: impl Iterator<Item = Agent>) -> Vec<String> {
-    let mut names: Vec<_> = agents.map(|agent| agent.to_string()).collect();
-    names.dedup();
-    names
-}
-
-/// What differs, as a patch. `None` where nothing does.
-fn diff(edit: &Edit) -> Option<String> {
-    if edit.is_idle() {
-        return None;
+    fn left(&self, left: &Left) -> LeftRecord {
+        LeftRecord {
+            path: self.wish.told(left.path),
+            agent: left.part.map(|(agent, _)| agent.to_string()),
+            purpose: left.part.map(|(_, purpose)| purpose.name()),
+            why: left.why.clone(),
+            add: left.add.clone(),
+        }
     }
-    let side = |content: &Option<Vec<u8>>, side: &str| match content {
-        Some(content) => (
-            String::from_utf8_lossy(content).into_owned(),
-            format!("{side}/{}", edit.path),
-        ),
-        None => (String::new(), "/dev/null".to_owned()),
-    };
-    let ((old, old_name), (new, new_name)) = (side(&edit.present, "a"), side(&edit.wanted, "b"));
-    let diff = TextDiff::from_lines(&old, &new);
-    Some(diff.unified_diff().header(&old_name, &new_name).to_string())
+
+    /// What differs, as a patch. `None` where nothing does.
+    fn diff(&self, edit: &Edit) -> Option<String> {
+        if edit.is_idle() {
+            return None;
+        }
+        let path = self.wish.told(edit.path);
+        let side = |content: &Option<Vec<u8>>, side: &str| match content {
+            Some(content) => {
+                let text = String::from_utf8_lossy(content).into_owned();
+                (text, format!("{side}/{path}"))
+            }
+            None => (String::new(), "/dev/null".to_owned()),
+        };
+        let (old, old_name) = side(&edit.present, "a");
+        let (new, new_name) = side(&edit.wanted, "b");
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut diff = diff.unified_diff();
+        Some(diff.header(&old_name, &new_name).to_string())
+    }
 }
 
 fn coloured(line: &str) -> String {

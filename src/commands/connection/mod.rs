@@ -15,7 +15,7 @@ use crate::history::connected::{Barred, Ground, Site};
 use crate::history::git::RepoPath;
 use crate::history::workspace::Workspace;
 
-pub use self::plan::{Edit, Plan, View, Wish};
+pub use self::plan::{Edit, Left, Plan, View, Wish};
 
 /// Where the files of agents are looked for, and what stands there.
 pub struct Places {

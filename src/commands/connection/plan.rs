@@ -35,6 +35,16 @@ pub struct Edit {
     is_done: bool,
 }
 
+impl Wish {
+    /// A file's name, as it is told: `~/` is the home folder.
+    pub fn told(&self, path: &str) -> String {
+        match self.reach {
+            Reach::Project => path.to_owned(),
+            Reach::User => format!("~/{path}"),
+        }
+    }
+}
+
 impl Edit {
     /// Is there nothing to do?
     pub fn is_idle(&self) -> bool {
