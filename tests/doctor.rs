@@ -199,15 +199,37 @@ fn trust_is_read_where_the_agent_keeps_it() {
         &doctor(&repo),
         "codex: the hooks are not trusted: they are skipped",
     );
-    let hook = |at: usize| {
-        format!(
-            "[hooks.state.\"{top}/.codex/hooks.json:e{at}:0:0\"]\ntrusted_hash = \"sha256:x\"\n"
-        )
+    let hook = |key: &str| {
+        format!("[hooks.state.\"{top}/.codex/hooks.json:{key}\"]\ntrusted_hash = \"sha256:x\"\n")
     };
-    at_home(&repo, ".codex/config.toml", folder.clone() + &hook(0));
+    // The person's own come first.
+    let own = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}"#;
+    repo.edio(["init", "--remove", "--agents", "codex"]).ok();
+    repo.write(".codex/hooks.json", own);
+    repo.edio(["init", "--agents", "codex"]).ok();
+    at_home(
+        &repo,
+        ".codex/config.toml",
+        folder.clone() + &hook("stop:1:0"),
+    );
     is_wrong(&doctor(&repo), "codex: some hooks are not trusted");
-    let all: String = (0..7).map(hook).collect();
-    at_home(&repo, ".codex/config.toml", folder + &all);
+    let keys = [
+        "session_start:0:0",
+        "user_prompt_submit:0:0",
+        "post_tool_use:0:0",
+        "subagent_stop:0:0",
+        "stop:0:0",
+        "interrupt:0:0",
+        "session_end:0:0",
+    ];
+    let all: String = keys.into_iter().map(hook).collect();
+    at_home(&repo, ".codex/config.toml", folder.clone() + &all);
+    is_wrong(&doctor(&repo), "codex: some hooks are not trusted");
+    at_home(
+        &repo,
+        ".codex/config.toml",
+        folder + &all + &hook("stop:1:0"),
+    );
     is_well(&doctor(&repo), "ok: codex: the hooks are trusted");
 
     at_home(&repo, ".gemini/trustedFolders.json", "{}");

@@ -6,6 +6,8 @@ use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
 
+const COMMAND: &str = "edio hook codex";
+
 /// The tools after which files may have changed.
 const TOOLS: &str = "Bash|apply_patch|Edit|Write|mcp__.*";
 
@@ -49,7 +51,7 @@ fn hooks() -> Vec<Entry> {
     let handler = |timeout| {
         vec![
             ("type", Value::Text("command")),
-            ("command", Value::Text("edio hook codex")),
+            ("command", Value::Text(COMMAND)),
             ("timeout", Value::Number(timeout)),
         ]
     };
@@ -74,21 +76,40 @@ pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
         Some("trusted") => Trust::Given("the folder is trusted"),
         _ => Trust::Missing("the folder is not trusted: hooks and server are left out"),
     };
-    if read(Reach::Project, ".codex/hooks.json").is_none() {
+    let hooks = read(Reach::Project, ".codex/hooks.json");
+    let hooks = hooks.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    let Some(hooks) = hooks else {
         return vec![folder];
-    }
-    // A key is the file, the event, and the place of the group and of the handler in it.
-    let file = format!("{project}/.codex/hooks.json:");
-    let state = at(&["hooks", "state"]).and_then(|state| state.as_table_like());
-    let trusted = state.map_or(0, |state| {
-        let keys = state.iter().filter(|(key, _)| key.starts_with(&file));
-        keys.filter(|(_, hook)| hook.get("trusted_hash").is_some())
-            .count()
-    });
-    let hooks = match trusted {
-        trusted if trusted >= EVENTS.len() => Trust::Given("the hooks are trusted"),
+    };
+    let keys = EVENTS
+        .iter()
+        .filter_map(|(event, ..)| key_of(event, &hooks["hooks"][event]));
+    let keys: Vec<String> = keys
+        .map(|key| format!("{project}/.codex/hooks.json:{key}"))
+        .collect();
+    let is_trusted = |key: &&String| at(&["hooks", "state", key, "trusted_hash"]).is_some();
+    let hooks = match keys.iter().filter(is_trusted).count() {
+        trusted if trusted == keys.len() => Trust::Given("the hooks are trusted"),
         0 => Trust::Missing("the hooks are not trusted: they are skipped"),
         _ => Trust::Missing("some hooks are not trusted: they are skipped"),
     };
     vec![folder, hooks]
+}
+
+/// What Codex calls edio's handler among those of an event: `post_tool_use:1:0`, by its group, and its place in that.
+fn key_of(event: &str, groups: &serde_json::Value) -> Option<String> {
+    let is_ours = |handler: &serde_json::Value| handler["command"] == COMMAND;
+    let mut places = groups.as_array()?.iter().enumerate();
+    let (group, handler) = places.find_map(|(at, group)| {
+        let handlers = group["hooks"].as_array()?;
+        Some((at, handlers.iter().position(is_ours)?))
+    })?;
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    Some(format!("{name}:{group}:{handler}"))
 }
