@@ -702,6 +702,35 @@ fn an_entry_from_before_is_not_taken_out() {
 }
 
 #[test]
+fn p5_what_was_interrupted_is_finished_or_taken_back() {
+    for gone in 0..FILES.len() {
+        let repo = Repo::with(&[("a", "one\n")]);
+        let before = (
+            repo.manifest(),
+            folders(&repo),
+            repo.read(".git/info/exclude"),
+        );
+        repo.edio(ALL).ok();
+        let whole = repo.manifest();
+        for file in &FILES[gone..] {
+            repo.remove(file);
+        }
+        if gone % 2 == 0 {
+            repo.edio(ALL).ok();
+            assert_eq!(repo.manifest(), whole);
+            assert_eq!(repo.git(["status", "--porcelain"]), "");
+        }
+        repo.edio(REMOVE).ok();
+        let after = (
+            repo.manifest(),
+            folders(&repo),
+            repo.read(".git/info/exclude"),
+        );
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
 fn the_file_that_codex_prefers_is_the_one() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("AGENTS.override.md", "# Mine\n");

@@ -104,49 +104,49 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
     })
 }
 
-/// Takes one entry out. Returns whether it was there.
+/// Takes one entry out. Returns whether it was there; `None` where it was not, or is the user's.
 fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Option<bool> {
-    let path = match entry {
+    match entry {
         Entry::Named(path, value) => {
-            let (name, above) = path.split_last()?;
-            let found = find(top, above)?.get(name)?;
             let had = before.and_then(|before| find(before, path));
-            match (had, value) {
-                (None, _) => found.remove(),
-                (Some(had), Value::Object(members)) => {
-                    let object = found.object_value()?;
-                    let added = members.iter().filter(|(name, _)| had.get(name).is_none());
-                    let added: Vec<_> = added.filter_map(|(name, _)| object.get(name)).collect();
-                    let is_changed = !added.is_empty();
-                    added.into_iter().for_each(|member| member.remove());
-                    return Some(is_changed);
-                }
-                _ => return None,
+            if let Some(had) = had {
+                return take_members(&find(top, path)?, &had, value);
             }
-            path
+            let (name, above) = path.split_last()?;
+            find(top, above)?.get(name)?.remove();
+            remove_empty(top, before, path);
         }
         Entry::Listed(path, value) => {
-            let holds_it = |list: CstArray| list.elements().iter().any(|one| holds(one, value));
-            if before
-                .and_then(|before| find_list(before, path))
-                .is_some_and(holds_it)
-            {
-                return Some(false);
+            let holding = |list: &CstArray| -> Vec<CstNode> {
+                let elements = list.elements().into_iter();
+                elements.filter(|one| holds(one, value)).collect()
+            };
+            let had = before.and_then(|before| find_list(before, path));
+            if had.is_some_and(|had| !holding(&had).is_empty()) {
+                return None;
             }
-            let list = find_list(top, path)?;
-            let found: Vec<_> = list.elements();
-            let found: Vec<_> = found.into_iter().filter(|one| holds(one, value)).collect();
-            let is_changed = !found.is_empty();
+            let found = holding(&find_list(top, path)?);
+            if found.is_empty() {
+                return None;
+            }
             found.into_iter().for_each(|one| take_handler(one, value));
-            if !is_changed {
-                return Some(false);
-            }
-            path
+            remove_empty(top, before, path);
         }
         Entry::Needed(..) | Entry::Lines(_) | Entry::Whole(_) => return None,
-    };
-    remove_empty(top, before, path);
+    }
     Some(true)
+}
+
+/// Takes those members out of an object that it had not before.
+fn take_members(object: &CstObject, had: &CstObject, value: &Value) -> Option<bool> {
+    let Value::Object(members) = value else {
+        return None;
+    };
+    let added = members.iter().filter(|(name, _)| had.get(name).is_none());
+    let added: Vec<_> = added.filter_map(|(name, _)| object.get(name)).collect();
+    let is_changed = !added.is_empty();
+    added.into_iter().for_each(|member| member.remove());
+    Some(is_changed)
 }
 
 /// Takes out what the file needed for entries that are all gone.

@@ -525,6 +525,8 @@ mod tests {
         }
         let used = "[servers.edio]\ncommand = \"edio\"\n\n[servers.edio.tools.x]\napproval = \"y\"\n\n[b]\n";
         assert_eq!(rest(&toml(), used, None), "[b]\n");
+        let used = "# mine\n\n[servers.edio]\ncommand = \"edio\" # c\nenv.A = \"1\"\nlist = [\n  1,\n]\n\n# yours\n[b]\n";
+        assert_eq!(rest(&toml(), used, None), "# mine\n\n# yours\n[b]\n");
         let dotted = "servers.edio.command = \"x\"\n";
         assert_eq!(toml().put(dotted.as_bytes()).unwrap(), dotted.as_bytes());
         assert!(toml().take_out(dotted.as_bytes(), None).is_err());

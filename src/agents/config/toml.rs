@@ -45,36 +45,39 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
         let had = parse(before)
             .ok()
             .is_some_and(|document| item(&document, path).is_some());
-        let document = parse(&rest)?;
-        let Some(found) = item(&document, path).filter(|_| !had) else {
-            continue;
-        };
-        let mut spans = Vec::new();
-        match found.as_table().filter(|table| !table.is_dotted()) {
-            Some(table) => spans_of(table, &mut spans),
-            None => {
-                let inline = holder_item(&document, path).is_some_and(Item::is_inline_table);
-                let key = key_span(&document, path).map(|span| span.start);
-                let value = found.span().map(|span| span.end);
-                rest = match (inline, key, value) {
-                    (true, Some(from), Some(to)) => without_member(&rest, from, to),
-                    (_, from, _) => {
-                        let what = "it is not as edio wrote it";
-                        return Err(Refusal::at(&rest, from.unwrap_or_default(), what));
-                    }
-                };
-            }
-        }
-        spans.sort_by_key(|span| std::cmp::Reverse(span.start));
-        for span in spans {
-            let from = rest[..span.start].rfind('\n').map_or(0, |at| at + 1);
-            let to = rest[span.end..]
-                .find('\n')
-                .map_or(rest.len(), |at| span.end + at + 1);
-            rest = without_lines(&rest, from, to);
+        if !had {
+            rest = without_table(&rest, path)?;
         }
     }
     Ok(rest)
+}
+
+/// A text without the table at the end of a path, and the tables below it.
+fn without_table(text: &str, path: &[&str]) -> Result<String, Refusal> {
+    let document = parse(text)?;
+    let Some(found) = item(&document, path) else {
+        return Ok(text.to_owned());
+    };
+    if let Some(table) = found.as_table().filter(|table| !table.is_dotted()) {
+        let mut spans = Vec::new();
+        spans_of(table, &mut spans);
+        spans.sort_by_key(|span| std::cmp::Reverse(span.start));
+        let cut = |rest: String, span: Range<usize>| {
+            let from = rest[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = rest[span.end..].find('\n');
+            without_lines(&rest, from, end.map_or(rest.len(), |at| span.end + at + 1))
+        };
+        return Ok(spans.into_iter().fold(text.to_owned(), cut));
+    }
+    let is_inline = holder_item(&document, path).is_some_and(Item::is_inline_table);
+    let from = key_span(&document, path).map(|span| span.start);
+    match (is_inline, from, found.span()) {
+        (true, Some(from), Some(value)) => Ok(without_member(text, from, value.end)),
+        _ => {
+            let from = from.unwrap_or_default();
+            Err(Refusal::at(text, from, "it is not as edio wrote it"))
+        }
+    }
 }
 
 pub(super) fn has(text: &str, entries: &[Entry]) -> Result<Vec<bool>, Refusal> {

@@ -120,16 +120,14 @@ impl Work<'_> {
         for (edit, site) in self.sites() {
             match &edit.wanted {
                 Some(wanted) => site.write(wanted)?,
-                None => {
-                    site.remove()?;
-                    connected.remove_folders(edit.path, ground, folder);
-                }
+                None => site.remove()?,
             }
         }
         let mut dropped = BTreeSet::new();
         for path in self.files_given_up() {
             let site = self.places.site(path).ok();
             dropped.extend(site.and_then(|site| pattern_of(site.path())));
+            connected.remove_folders(path, ground, folder);
             connected.forget(path, ground);
         }
         for agent in &self.wish.agents {
