@@ -731,6 +731,38 @@ fn p5_what_was_interrupted_is_finished_or_taken_back() {
 }
 
 #[test]
+fn p6_many_at_once_leave_what_one_leaves() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let exclude = repo.read(".git/info/exclude");
+    let agents = ["claude", "cursor", "gemini", "vscode"];
+    for name in &agents[1..] {
+        repo.git(["worktree", "add", "-q", &format!("../{name}")]);
+    }
+    let tops = [".", "../cursor", "../gemini", "../vscode"];
+    let all_at_once = |words: &[&str]| {
+        let start = |(top, agent): (&str, &str)| {
+            let mut command = repo.command([words, &["--agents", agent]].concat());
+            command.current_dir(repo.path(top)).spawn().unwrap()
+        };
+        let twice = tops.into_iter().zip(agents).flat_map(|one| [one, one]);
+        let children: Vec<_> = twice.map(start).collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+    };
+    for _ in 0..5 {
+        all_at_once(&["init", "-q"]);
+        for top in tops {
+            assert_eq!(repo.git_in(&repo.path(top), ["status", "--porcelain"]), "");
+        }
+        all_at_once(&["init", "-q", "--remove"]);
+        assert_eq!(repo.read(".git/info/exclude"), exclude);
+        assert_eq!(fs::read_dir(repo.path(".git/info")).unwrap().count(), 1);
+        assert_eq!(repo.manifest().len(), 1);
+    }
+}
+
+#[test]
 fn the_file_that_codex_prefers_is_the_one() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("AGENTS.override.md", "# Mine\n");

@@ -125,18 +125,19 @@ impl Site {
     /// It can't be written, or is not any more what it was when it was looked for. It is as it was then.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let disk = Disk::new(&self.base);
-        let displaced = self.place(&disk, bytes)?;
-        let Some(displaced) = displaced else {
+        let Some(displaced) = self.place(&disk, bytes)? else {
             return Ok(());
         };
-        let stood = fs::read(displaced.path.below(&self.base));
-        if stood.as_ref().ok() != self.content.as_ref() {
-            if let Ok(stood) = stood {
-                self.place(&disk, &stood)?;
-            }
-            return Err(self.changed());
+        let stood = fs::read(displaced.path.below(&self.base)).or_cannot(|| self.unwritable())?;
+        if Some(&stood) == self.content.as_ref() {
+            return self.discard(&disk, &displaced);
         }
-        self.discard(&disk, &displaced)
+        // Another has written it meanwhile: that stays.
+        if let Some(own) = self.place(&disk, &stood)? {
+            self.discard(&disk, &own)?;
+        }
+        self.discard(&disk, &displaced)?;
+        Err(self.changed())
     }
 
     /// Removes the file.
@@ -424,11 +425,11 @@ impl Excludes {
         mut self,
         workspace: &Locked,
         connected: &mut Connected,
-        added: BTreeSet<String>,
+        added: &BTreeSet<String>,
         dropped: &BTreeSet<String>,
     ) -> Result<()> {
         let elsewhere = patterns_elsewhere(workspace);
-        self.patterns.extend(added);
+        self.patterns.extend(added.iter().cloned());
         self.patterns
             .retain(|pattern| !dropped.contains(pattern) || elsewhere.contains(pattern));
         let block = match self.patterns.is_empty() {

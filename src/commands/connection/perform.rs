@@ -59,7 +59,7 @@ impl Work<'_> {
         connected.agents.extend(agents);
         connected.save(&self.workspace.scratch())?;
         if !added.is_empty() || !dropped.is_empty() {
-            self.exclude(&mut connected, added, &dropped)?;
+            self.exclude(&mut connected, &added, &dropped)?;
         }
         for (edit, site) in self.sites().filter(|(edit, _)| !edit.is_idle()) {
             if let Some(wanted) = &edit.wanted {
@@ -137,7 +137,7 @@ impl Work<'_> {
             }
         }
         match ground {
-            Ground::Within => self.exclude(&mut connected, BTreeSet::new(), &dropped),
+            Ground::Within => self.exclude(&mut connected, &BTreeSet::new(), &dropped),
             Ground::From => connected.save(&self.workspace.scratch()),
         }
     }
@@ -158,18 +158,27 @@ impl Work<'_> {
         paths.filter(|path| !is_kept(path)).collect()
     }
 
+    /// Changes what is kept out of git's sight. Another worktree may do so at the same time.
     fn exclude(
         &self,
         connected: &mut Connected,
-        added: BTreeSet<String>,
+        added: &BTreeSet<String>,
         dropped: &BTreeSet<String>,
     ) -> Result<()> {
-        let excludes = Excludes::read(&self.workspace.git).map_err(|barred| {
-            Error::cannot("can't keep the new files out of git's sight")
-                .because(Error::cannot(format!("info/exclude: {barred}")))
-                .hint("edio init --shared leaves them in git's sight")
-        })?;
-        excludes.change(self.workspace, connected, added, dropped)?;
+        const TRIES: usize = 20;
+        let mut outcome = Ok(());
+        for _ in 0..TRIES {
+            let excludes = Excludes::read(&self.workspace.git).map_err(|barred| {
+                Error::cannot("can't keep the new files out of git's sight")
+                    .because(Error::cannot(format!("info/exclude: {barred}")))
+                    .hint("edio init --shared leaves them in git's sight")
+            })?;
+            outcome = excludes.change(self.workspace, connected, added, dropped);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome?;
         connected.save(&self.workspace.scratch())
     }
 }
