@@ -85,7 +85,7 @@ fn the_text_of_help() {
     Usage: edio [OPTIONS] [COMMAND]
 
     Commands:
-      init         Prepare the repository
+      init         Prepare the repository, and connect the agents
       snapshot     Take a turn: the whole work tree, as it is now
       run          Run a command with the terminal handed through, and take a turn when it has ended
       log          List the turns, the newest first
@@ -102,6 +102,7 @@ fn the_text_of_help() {
       sessions     List the sessions, or put one away without committing
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
+      doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
       mcp          Serve agents over the Model Context Protocol, on standard input and output
       demo         Play the story of a session in a scratch repository: seven turns, a bad one, restore,
@@ -154,7 +155,7 @@ fn every_verb_has_help_with_an_example() {
     let repo = Repo::unborn();
     for verb in [
         "init", "snapshot", "run", "log", "show", "diff", "restore", "accept", "status", "demo",
-        "mcp",
+        "doctor", "mcp",
     ] {
         for flag in ["-h", "--help"] {
             let ran = repo.edio([verb, flag]);
@@ -170,23 +171,26 @@ fn every_verb_has_help_with_an_example() {
 fn the_text_of_init() {
     let repo = Repo::with(&[("a", "one\n")]);
     let (state, files) = (repo.git_state(), repo.manifest());
-    assert_snapshot!(transcript(&repo, &[&["init"], &["init", "--json"], &["init", "--agents", "none"], &["init", "--agents", "some"]]), @r#"
-    $ edio init
-    edio is ready in [AROUND]/repo
-    hint: take the first turn: edio snapshot -m "start"
-
-    $ edio init --json
-    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","agents":[]}
-
+    assert_snapshot!(transcript(&repo, &[&["init", "--agents", "none"], &["init", "--agents", "none", "--json"], &["init", "--agents", "some"], &["init", "--agents", "all,none"]]), @r#"
     $ edio init --agents none
     edio is ready in [AROUND]/repo
     hint: take the first turn: edio snapshot -m "start"
 
+    $ edio init --agents none --json
+    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","agents":[],"files":[],"left":[],"ignored":[],"approve":[],"dry_run":false}
+
     $ edio init --agents some
     error: invalid value 'some' for '--agents <LIST>'
-      [possible values: none]
+      [possible values: claude, codex, cursor, gemini, vscode, all, none]
+    hint: a similar value exists: 'vscode'
     hint: edio --help, or edio COMMAND --help
     exit code 2
+
+    $ edio init --agents all,none
+    error: all and none stand alone in --agents
+    hint: name the agents, or leave --agents away
+    exit code 2
+
     "#);
     assert_eq!(repo.git_state(), state);
     assert_eq!(repo.manifest(), files);

@@ -324,7 +324,7 @@ fn p7_the_processes_of_looking() {
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     sessions: rev-parse, config, for-each-ref, for-each-ref, rev-list (5)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
-    init: rev-parse, config (2)
+    init: rev-parse, config, ls-files (3)
     ");
 }
 

@@ -355,7 +355,14 @@ impl Records {
 #[test]
 fn the_json_fields_of_turns_are_those_of_the_records() {
     let records = Records(Repo::with(&[("a", "a\n")]));
-    records.hold("### An init", &["init"]);
+    records.hold("### A finding", &["doctor"]);
+    records.hold("### An init", &["init", "--agents", "none"]);
+    let record = records.of(&["init", "--agents", "all", "--dry-run"]);
+    assert_eq!(fields("### An init"), keys(&record));
+    let file = BTreeSet::from(["path", "action", "agents", "purposes", "diff"].map(str::to_owned));
+    assert_eq!(file, keys(&record["files"][0]));
+    let step = BTreeSet::from(["agent", "step"].map(str::to_owned));
+    assert_eq!(step, keys(&record["approve"][0]));
     records.0.write("a", "changed\n");
     let mut turn = fields("### A turn");
     assert!(turn.remove("step"), "only steps have it");
@@ -559,4 +566,29 @@ fn source_of(root: &Path, name: &str) -> String {
     let folder = fs::read_dir(root.join("tests").join(name)).unwrap();
     let texts = folder.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
     texts.collect()
+}
+
+/// Each agent that can be connected has its section, with each file that init writes for it.
+#[test]
+fn each_agent_has_its_section() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let ran = repo.edio(["init", "--agents", "all", "--dry-run", "--json"]);
+    let record = &ran.ok().json()[0];
+    let titles = [
+        ("claude", "### Claude Code"),
+        ("codex", "### Codex"),
+        ("cursor", "### Cursor"),
+        ("gemini", "### Gemini CLI"),
+        ("vscode", "### VS Code"),
+    ];
+    for step in record["approve"].as_array().unwrap() {
+        let name = step["agent"].as_str().unwrap();
+        let (_, title) = titles.iter().find(|(agent, _)| *agent == name).unwrap();
+        let told: Vec<&str> = code(section(title)).collect();
+        let files = record["files"].as_array().unwrap().iter();
+        for file in files.filter(|file| file["agents"][0] == name) {
+            let path = file["path"].as_str().unwrap();
+            assert!(told.contains(&path), "{title} lacks {path}");
+        }
+    }
 }

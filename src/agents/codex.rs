@@ -1,6 +1,119 @@
 //! Codex: its configuration, and what its hooks say.
 
+use super::config::{Entry, Language, Value};
+use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group, server};
 use super::event::{Ending, Payload, Touched, What};
+
+/// What the person must still do.
+pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
+
+const COMMAND: &str = "edio hook codex";
+
+/// The tools after which files may have changed.
+const TOOLS: &str = "Bash|apply_patch|Edit|Write|mcp__.*";
+
+/// The events that edio hears of, of which tools, and how many seconds it has at most. Codex gives no more than three at
+/// the end of a session and at an interruption.
+const EVENTS: [(&str, Option<&str>, u32); 7] = [
+    ("SessionStart", None, 10),
+    ("UserPromptSubmit", None, 10),
+    ("PostToolUse", Some(TOOLS), 10),
+    ("SubagentStop", None, 10),
+    ("Stop", None, 10),
+    ("Interrupt", None, 3),
+    ("SessionEnd", None, 3),
+];
+
+/// The files that connect Codex.
+pub(super) fn files(reach: Reach) -> Vec<File> {
+    let server = server("mcp_servers", Vec::new());
+    let mut files = vec![
+        File::new(
+            Purpose::Hooks,
+            ".codex/hooks.json",
+            Language::StrictJson,
+            hooks(),
+        ),
+        File::new(
+            Purpose::Server,
+            ".codex/config.toml",
+            Language::Toml,
+            vec![server],
+        ),
+    ];
+    if reach == Reach::Project {
+        files.push(block("AGENTS.md").or(Instead::WhereThere("AGENTS.override.md")));
+    }
+    files
+}
+
+/// Codex trusts a hook by the hash of its definition: a byte that differs would have the person asked again.
+fn hooks() -> Vec<Entry> {
+    let handler = |timeout| {
+        vec![
+            ("type", Value::Text("command")),
+            ("command", Value::Text(COMMAND)),
+            ("timeout", Value::Number(timeout)),
+        ]
+    };
+    let events = EVENTS.into_iter();
+    events
+        .map(|(event, tools, timeout)| group(event, tools, handler(timeout)))
+        .collect()
+}
+
+/// Is the folder trusted, and is each hook?
+pub(super) fn trust(project: &str, read: Read<'_>) -> Vec<Trust> {
+    let own = read(Reach::User, ".codex/config.toml");
+    let own = own.and_then(|bytes| String::from_utf8(bytes).ok());
+    let own = own.and_then(|text| toml_edit::Document::parse(text).ok());
+    let Some(own) = own else {
+        return vec![Trust::Unknown("codex was not set up by you yet")];
+    };
+    let own = own.as_item();
+    let at = |path: &[&str]| path.iter().try_fold(own, |item, name| item.get(*name));
+    let level = at(&["projects", project, "trust_level"]).and_then(|level| level.as_str());
+    let folder = match level {
+        Some("trusted") => Trust::Given("the folder is trusted"),
+        _ => Trust::Missing("the folder is not trusted: hooks and server are left out"),
+    };
+    let hooks = read(Reach::Project, ".codex/hooks.json");
+    let hooks = hooks.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    let Some(hooks) = hooks else {
+        return vec![folder];
+    };
+    let keys = EVENTS
+        .iter()
+        .filter_map(|(event, ..)| key_of(event, &hooks["hooks"][event]));
+    let keys: Vec<String> = keys
+        .map(|key| format!("{project}/.codex/hooks.json:{key}"))
+        .collect();
+    let is_trusted = |key: &&String| at(&["hooks", "state", key, "trusted_hash"]).is_some();
+    let hooks = match keys.iter().filter(is_trusted).count() {
+        trusted if trusted == keys.len() => Trust::Given("the hooks are trusted"),
+        0 => Trust::Missing("the hooks are not trusted: they are skipped"),
+        _ => Trust::Missing("some hooks are not trusted: they are skipped"),
+    };
+    vec![folder, hooks]
+}
+
+/// What Codex calls edio's handler among those of an event: `post_tool_use:1:0`, by its group, and its place in that.
+fn key_of(event: &str, groups: &serde_json::Value) -> Option<String> {
+    let is_ours = |handler: &serde_json::Value| handler["command"] == COMMAND;
+    let mut places = groups.as_array()?.iter().enumerate();
+    let (group, handler) = places.find_map(|(at, group)| {
+        let handlers = group["hooks"].as_array()?;
+        Some((at, handlers.iter().position(is_ours)?))
+    })?;
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    Some(format!("{name}:{group}:{handler}"))
+}
 
 /// What a hook of Codex tells (<https://developers.openai.com/codex/hooks>).
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {

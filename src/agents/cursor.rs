@@ -1,6 +1,75 @@
 //! Cursor: its configuration, and what its hooks say.
 
+use super::config::{Entry, Language, Value};
+use super::connection::{File, Purpose, Reach, server};
 use super::event::{Ending, Payload, Tool, Touched, What};
+
+/// What the person must still do.
+pub(super) const APPROVAL: &str = "open the folder in Cursor and trust it; Settings, Hooks shows the hooks, and Settings, Tools & MCP switches the server edio on";
+
+/// The tools after which files may have changed.
+const TOOLS: &str = "Write|StrReplace|Edit|MultiEdit|Delete|Shell|Task|MCP.*";
+
+/// The events that edio hears of, and of which tools. Each tool is heard of once: `afterFileEdit` and the like say the same
+/// again.
+const EVENTS: [(&str, Option<&str>); 6] = [
+    ("beforeSubmitPrompt", None),
+    ("postToolUse", Some(TOOLS)),
+    ("postToolUseFailure", Some(TOOLS)),
+    ("subagentStop", None),
+    ("stop", None),
+    ("sessionEnd", None),
+];
+
+const RULE: &str = "\
+---
+description: How to work with edio, the undo of this project
+alwaysApply: true
+---
+
+Snapshots instead of commits: `edio snapshot -m MSG`, where hooks don't take them. Never go back with `git checkout`,
+`git stash` or `git reset`. To look: `edio log`, `edio show TURN`, `edio diff A..B`. To go back:
+`edio restore TURN [-f FILE]`, `edio undo`; then read the files again. EDIO.md says more.
+";
+
+/// The files that connect Cursor.
+pub(super) fn files(reach: Reach) -> Vec<File> {
+    let server = server("mcpServers", vec![("type", Value::Text("stdio"))]);
+    let mut files = vec![
+        File::new(
+            Purpose::Hooks,
+            ".cursor/hooks.json",
+            Language::StrictJson,
+            hooks(),
+        ),
+        File::new(
+            Purpose::Server,
+            ".cursor/mcp.json",
+            Language::StrictJson,
+            vec![server],
+        ),
+    ];
+    if reach == Reach::Project {
+        files.push(File::instructions(".cursor/rules/edio.mdc", RULE));
+    }
+    files
+}
+
+fn hooks() -> Vec<Entry> {
+    let hook = |(event, tools): (&'static str, Option<&'static str>)| {
+        let matcher = tools.map(|tools| ("matcher", Value::Text(tools)));
+        let handler = [
+            ("command", Value::Text("edio hook cursor")),
+            ("timeout", Value::Number(10)),
+        ];
+        let members = handler.into_iter().chain(matcher).collect();
+        Entry::Listed(vec!["hooks", event], Value::Object(members))
+    };
+    let version = Entry::Needed("version", Value::Number(1));
+    std::iter::once(version)
+        .chain(EVENTS.into_iter().map(hook))
+        .collect()
+}
 
 /// What a hook of Cursor tells (<https://cursor.com/docs/agent/hooks>).
 ///

@@ -4,6 +4,8 @@
 
 pub mod claude;
 pub mod codex;
+pub mod config;
+pub mod connection;
 pub mod cursor;
 pub mod event;
 pub mod gemini;

@@ -4,8 +4,10 @@
 
 pub mod accept;
 pub mod completions;
+mod connection;
 pub mod demo;
 pub mod diff;
+pub mod doctor;
 pub mod forget;
 pub mod gc;
 pub mod hook;

@@ -1,7 +1,6 @@
 //! `edio status`: where the work tree stands. Also what `edio` alone shows.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::record::{
     DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped, status_letter,
@@ -11,6 +10,7 @@ use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
 use crate::history::compare::Unsaved;
+use crate::history::connected::Connected;
 use crate::history::recover::interrupted;
 use crate::history::session::Session;
 use crate::term::{style, text, time};
@@ -30,7 +30,7 @@ struct Record {
     refused: Option<String>,
     interrupted: Option<String>,
     git_operation: Option<&'static str>,
-    agents: Value,
+    agents: Vec<String>,
 }
 
 /// Runs it.
@@ -43,6 +43,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     context.refuse_other_session(&workspace)?;
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);
+    let agents = Connected::load(&workspace.scratch()).agents;
     let unsaved = match &session {
         Some(session) => Unsaved::now(&context.open_locked()?, session)?,
         None => Unsaved::default(),
@@ -60,7 +61,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             refused: unsaved.refused.as_ref().map(Error::to_string),
             interrupted: session.as_ref().and_then(interrupted),
             git_operation: open,
-            agents: Value::Array(Vec::new()),
+            agents: agents.into_iter().collect(),
         };
         context.term.record(&record).printed()?;
         return Ok(0);
@@ -76,6 +77,11 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
                 .hint("take the first one: edio snapshot -m \"start\"");
         }
         Some(session) => describe(context, session, &unsaved)?,
+    }
+    if !agents.is_empty() {
+        let names: Vec<String> = agents.into_iter().collect();
+        let names = text::plain(names.join(", ").as_bytes());
+        context.term.line(format!("connected: {names}")).printed()?;
     }
     if let Some(name) = open {
         context

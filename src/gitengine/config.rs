@@ -11,7 +11,7 @@ use super::paths::os_path;
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.promisor|commit\.(gpgsign|cleanup|template))$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.(promisor|mirror|push)|commit\.(gpgsign|cleanup|template))$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
@@ -62,6 +62,28 @@ impl Settings {
         keys.any(|key| key.starts_with("remote.") && key.ends_with(".promisor"))
     }
 
+    /// The remotes to which a push without further words sends refs of this folder: all of a mirror, or by their refspecs.
+    pub fn publishing_remotes(&self, folder: &str) -> Vec<&str> {
+        let remotes = self.0.iter().filter_map(|(key, _)| {
+            let (name, word) = key.strip_prefix("remote.")?.rsplit_once('.')?;
+            let refspecs = self.all(key);
+            let sends = match word {
+                "mirror" => self.is_true(key),
+                "push" => {
+                    let folder = folder.as_bytes();
+                    refspecs.iter().any(|spec| sends(spec, folder))
+                        && !refspecs.iter().any(|spec| keeps(spec, folder))
+                }
+                _ => false,
+            };
+            sends.then_some(name)
+        });
+        let mut remotes: Vec<_> = remotes.collect();
+        remotes.sort_unstable();
+        remotes.dedup();
+        remotes
+    }
+
     /// The names of the configured filter drivers.
     pub fn filters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self
@@ -73,6 +95,23 @@ impl Settings {
         names.dedup();
         names
     }
+}
+
+/// Does a refspec send refs of this folder?
+fn sends(refspec: &[u8], folder: &[u8]) -> bool {
+    let spec = refspec.strip_prefix(b"+").unwrap_or(refspec);
+    let source = spec.split_once_str(":").map_or(spec, |(source, _)| source);
+    match source.split_once_str("*") {
+        Some((head, _)) => folder.starts_with(head) || head.starts_with(folder),
+        None => source.starts_with(folder),
+    }
+}
+
+/// Does a refspec keep all refs of this folder back?
+fn keeps(refspec: &[u8], folder: &[u8]) -> bool {
+    let spec = refspec.strip_prefix(b"^").unwrap_or_default();
+    let head = spec.strip_suffix(b"*");
+    head.is_some_and(|head| folder.starts_with(head))
 }
 
 impl Git {
@@ -100,6 +139,43 @@ mod tests {
         assert_eq!(settings.get("filter.a.b.clean"), Some(&b"cat\nx"[..]));
         assert_eq!(settings.all("edio.maxfilesize"), [b"2m", b"3k"]);
         assert!(settings.is_true("core.eol") && settings.is_true("filter.lfs.required"));
+    }
+
+    #[test]
+    fn knows_which_remotes_a_push_publishes_to() {
+        let publishing = |config: &[u8]| {
+            let settings = Settings::parse(config);
+            settings.publishing_remotes("refs/edio/").join(" ")
+        };
+        assert_eq!(
+            publishing(b"remote.a.b.mirror\0remote.c.mirror\nfalse\0"),
+            "a.b"
+        );
+        for refspec in [
+            "+refs/*:refs/*",
+            "refs/edio/*:refs/x/*",
+            "refs/edio/active/*",
+            "refs/*",
+        ] {
+            assert_eq!(
+                publishing(format!("remote.x.push\n{refspec}\0").as_bytes()),
+                "x"
+            );
+        }
+        for refspec in [
+            "refs/heads/*:refs/heads/*",
+            "HEAD",
+            "main",
+            ":refs/edio/x",
+            "",
+        ] {
+            assert_eq!(
+                publishing(format!("remote.x.push\n{refspec}\0").as_bytes()),
+                ""
+            );
+        }
+        let both = b"remote.x.push\n+refs/*:refs/*\0remote.x.push\n^refs/edio/*\0";
+        assert_eq!(publishing(both), "");
     }
 
     proptest::proptest! {

@@ -16,7 +16,7 @@ use super::command::Git;
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid, hex, one_oid};
-use super::paths::RepoPath;
+use super::paths::{RepoPath, os_path};
 
 /// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
 pub const NO_CHECKSUM: &str = "index.skipHash=true";
@@ -493,6 +493,21 @@ impl Git {
             .args(["--name-only", "-z", "--diff-filter=A"])
             .args(["--no-renames", "--ita-invisible-in-index"]);
         let output = ask.arg("--ignore-submodules").run()?;
+        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    }
+
+    /// Which of these paths git tracks.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn tracked(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths = paths.iter().map(|path| os_path(path.as_bytes()));
+        let ask = self.ask("ls-files").args(["-z", "--"]).args(paths);
+        let output = ask.run()?;
         Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
     }
 

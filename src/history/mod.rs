@@ -16,6 +16,7 @@ pub mod archive;
 pub mod bytes;
 pub mod choice;
 pub mod compare;
+pub mod connected;
 pub mod forget;
 pub mod gc;
 pub mod hooklog;
@@ -44,6 +45,6 @@ pub mod workspace;
 pub mod git {
     pub use crate::gitengine::{
         Answer, Difference, Entry, Group, LOCAL_VARIABLES, Oid, PatchStyle, RepoPath, Stat,
-        git_bytes,
+        check_version, git_bytes,
     };
 }

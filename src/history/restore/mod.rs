@@ -4,7 +4,7 @@
 //! can refuse does so before anything is changed.
 
 mod apply;
-mod disk;
+pub(super) mod disk;
 mod perform;
 mod plan;
 mod source;

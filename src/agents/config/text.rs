@@ -1,0 +1,82 @@
+//! Lines in a file of text.
+
+use super::{Entry, Refusal, with_lines, without_lines};
+
+pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
+    let mut whole = text.to_owned();
+    for entry in entries {
+        match entry {
+            Entry::Whole(all) if is_same(&whole, all) => {}
+            Entry::Whole(all) if whole.is_empty() => whole.push_str(all),
+            Entry::Whole(_) => return Err(changed()),
+            Entry::Lines(lines) if find(&whole, lines).is_none() => {
+                whole = with_lines(&whole, lines);
+            }
+            _ => {}
+        }
+    }
+    Ok(whole)
+}
+
+pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<String, Refusal> {
+    let mut rest = text.to_owned();
+    for entry in entries {
+        match entry {
+            Entry::Whole(all) if is_same(&rest, all) => rest.clear(),
+            Entry::Whole(_) if rest.is_empty() => {}
+            Entry::Whole(_) => return Err(changed()),
+            Entry::Lines(lines) if find(before, lines).is_none() => {
+                if let Some((from, to)) = find(&rest, lines) {
+                    rest = without_lines(&rest, from, to);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(rest)
+}
+
+pub(super) fn has(text: &str, entries: &[Entry]) -> Vec<bool> {
+    let has = |entry: &Entry| match entry {
+        Entry::Whole(_) => !text.trim().is_empty(),
+        Entry::Lines(lines) => find(text, lines).is_some(),
+        _ => false,
+    };
+    entries.iter().map(has).collect()
+}
+
+pub(super) fn by_hand(entries: &[Entry]) -> String {
+    let text = |entry: &Entry| match entry {
+        Entry::Whole(text) | Entry::Lines(text) => with_lines("", text),
+        _ => String::new(),
+    };
+    entries.iter().map(text).collect()
+}
+
+fn changed() -> Refusal {
+    Refusal::new("it is not as edio wrote it")
+}
+
+/// Are two texts the same, but for their line ends?
+fn is_same(one: &str, other: &str) -> bool {
+    one == other || one.lines().eq(other.lines())
+}
+
+/// Where the lines that begin and end as these do stand in a text: from one byte to another.
+fn find(text: &str, lines: &str) -> Option<(usize, usize)> {
+    let (first, last) = (lines.lines().next()?, lines.lines().last()?);
+    let mut at = 0;
+    let mut from = None;
+    for line in text.split_inclusive('\n') {
+        if from.is_none() && line.trim_end() == first {
+            from = Some(at);
+        }
+        at += line.len();
+        if let Some(from) = from
+            && line.trim_end() == last
+        {
+            return Some((from, at));
+        }
+    }
+    None
+}

@@ -1,0 +1,154 @@
+//! The files that connect agents, as they are and as they are to be: what `init` writes, and what `doctor` looks at.
+
+mod perform;
+mod plan;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::agents::Agent;
+use crate::agents::config::{Config, Standing};
+use crate::agents::connection::{File, Instead, Reach, edio_md};
+use crate::env;
+use crate::error::{Error, Result};
+use crate::history::connected::{Barred, Ground, Site};
+use crate::history::git::RepoPath;
+use crate::history::workspace::Workspace;
+
+pub use self::plan::{Edit, Left, Plan, View, Wish};
+
+/// Where the files of agents are looked for, and what stands there.
+pub struct Places {
+    folder: PathBuf,
+    ground: Ground,
+    sites: BTreeMap<&'static str, std::result::Result<Site, Barred>>,
+    tracked: Vec<RepoPath>,
+}
+
+impl Places {
+    /// Looks at all places of the files of all agents.
+    ///
+    /// # Errors
+    ///
+    /// There is no home folder, or git failed.
+    pub fn look(workspace: &Workspace, reach: Reach) -> Result<Self> {
+        let (folder, ground) = match reach {
+            Reach::Project => (workspace.git.work_tree.clone(), Ground::Within),
+            Reach::User => (home()?, Ground::From),
+        };
+        let files = files_of(&all(), reach);
+        let paths: BTreeSet<_> = files.iter().flat_map(|(_, file)| file.places()).collect();
+        let look = |path| (path, Site::look(&folder, path, ground));
+        let sites: BTreeMap<_, _> = paths.into_iter().map(look).collect();
+        let tracked = match reach {
+            Reach::User => Vec::new(),
+            Reach::Project => {
+                let found = sites.values().flatten().map(|site| site.path().clone());
+                workspace.git.tracked(&found.collect::<Vec<_>>())?
+            }
+        };
+        Ok(Self {
+            folder,
+            ground,
+            sites,
+            tracked,
+        })
+    }
+
+    /// The place at a path.
+    ///
+    /// # Errors
+    ///
+    /// It must not be written, or can't be.
+    pub fn site(&self, path: &str) -> std::result::Result<&Site, &Barred> {
+        match self.sites.get(path) {
+            Some(site) => site.as_ref(),
+            None => Err(&Barred::LeadsNowhere),
+        }
+    }
+
+    /// Does git track the file at a path?
+    pub fn is_tracked(&self, path: &str) -> bool {
+        let site = self.site(path).ok();
+        site.is_some_and(|site| self.tracked.contains(site.path()))
+    }
+
+    fn content(&self, path: &str) -> Option<&[u8]> {
+        self.site(path).ok()?.content.as_deref()
+    }
+
+    fn standing(&self, path: &str, config: &Config) -> Standing {
+        let content = self.content(path);
+        content
+            .and_then(|content| config.standing(content).ok())
+            .unwrap_or(Standing::Nothing)
+    }
+
+    /// Has any file of an agent something of edio's in it?
+    pub fn knows(&self, agent: Agent, reach: Reach) -> bool {
+        agent.files(reach).iter().any(|file| {
+            let mut places = file.places().into_iter();
+            places.any(|path| self.standing(path, &file.config) != Standing::Nothing)
+        })
+    }
+
+    /// Which of its places a file takes.
+    pub fn chosen(&self, file: &File, may_change_tracked: bool) -> &'static str {
+        let is_whole = |path: &&'static str| self.standing(path, &file.config) == Standing::Whole;
+        if let Some(there) = file.places().into_iter().find(is_whole) {
+            return there;
+        }
+        match file.instead {
+            Instead::OfTracked(other) if self.is_tracked(file.path) && !may_change_tracked => other,
+            Instead::WhereThere(other) if self.content(other).is_some() => other,
+            _ => file.path,
+        }
+    }
+}
+
+fn home() -> Result<PathBuf> {
+    env::home().ok_or_else(|| Error::cannot("there is no home folder: HOME is not set"))
+}
+
+/// All agents.
+pub fn all() -> Vec<Agent> {
+    Agent::ALL.map(|(agent, _)| agent).to_vec()
+}
+
+/// All agents but these.
+pub fn all_but(agents: &[Agent]) -> Vec<Agent> {
+    let others = all().into_iter();
+    others.filter(|agent| !agents.contains(agent)).collect()
+}
+
+/// The agents that are connected where none are named.
+pub fn usual(workspace: &Workspace) -> Vec<Agent> {
+    let wanted = |agent: &Agent| *agent != Agent::Codex || is_found(*agent, workspace);
+    all().into_iter().filter(wanted).collect()
+}
+
+fn is_found(agent: Agent, workspace: &Workspace) -> bool {
+    let (folder, _) = agent.traces();
+    is_installed(agent) || workspace.git.work_tree.join(folder).is_dir()
+}
+
+/// Is an agent on this machine?
+pub fn is_installed(agent: Agent) -> bool {
+    let (folder, program) = agent.traces();
+    let was_used = env::home().is_some_and(|home| home.join(folder).is_dir());
+    was_used || env::find_program(program).is_some()
+}
+
+/// The files of these agents, each with its agent. `EDIO.md` is no agent's.
+pub fn files_of(agents: &[Agent], reach: Reach) -> Vec<(Option<Agent>, File)> {
+    let of = |agent: &Agent| {
+        let agent = *agent;
+        let files = agent.files(reach).into_iter();
+        files.map(move |file| (Some(agent), file))
+    };
+    let shared = (reach == Reach::Project && !agents.is_empty()).then(|| (None, edio_md()));
+    shared
+        .into_iter()
+        .chain(agents.iter().flat_map(of))
+        .collect()
+}

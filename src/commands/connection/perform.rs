@@ -1,0 +1,184 @@
+//! Does what is planned: what is needed to take it back is written down before the first file is.
+
+use std::collections::BTreeSet;
+
+use super::plan::{Direction, Edit, Plan, Wish};
+use super::{Places, all_but, files_of};
+use crate::agents::Agent;
+use crate::error::{Error, Result};
+use crate::history::connected::{Connected, Excludes, Ground, Site, pattern_of};
+use crate::history::workspace::Locked;
+
+impl Plan {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// Something can't be written. What was written until then can be taken back.
+    pub fn carry_out(&self, workspace: &Locked, places: &Places, wish: &Wish) -> Result<()> {
+        let work = Work {
+            plan: self,
+            workspace,
+            places,
+            wish,
+        };
+        let connected = Connected::load(&workspace.scratch());
+        match self.direction {
+            Direction::Connect => work.connect(connected),
+            Direction::Remove => work.remove(connected),
+        }
+    }
+}
+
+struct Work<'a> {
+    plan: &'a Plan,
+    workspace: &'a Locked,
+    places: &'a Places,
+    wish: &'a Wish,
+}
+
+impl Work<'_> {
+    fn connect(&self, mut connected: Connected) -> Result<()> {
+        let (mut added, mut dropped) = (BTreeSet::new(), BTreeSet::new());
+        let is_forgotten = self.is_forgotten(&connected);
+        for (edit, site) in self.sites() {
+            self.remember(&mut connected, edit, is_forgotten);
+            let is_within = self.places.ground == Ground::Within;
+            let Some(pattern) = pattern_of(site.path()).filter(|_| is_within) else {
+                continue;
+            };
+            if self.wish.shared {
+                connected.exclude(edit.path, None);
+                dropped.insert(pattern);
+            } else if edit.present.is_none() {
+                connected.exclude(edit.path, Some(pattern.clone()));
+                added.insert(pattern);
+            }
+        }
+        let agents = self.wish.agents.iter().map(Agent::to_string);
+        connected.agents.extend(agents);
+        connected.save(&self.workspace.scratch())?;
+        if !added.is_empty() || !dropped.is_empty() {
+            self.exclude(&mut connected, &added, &dropped)?;
+        }
+        for (edit, site) in self.sites().filter(|(edit, _)| !edit.is_idle()) {
+            if let Some(wanted) = &edit.wanted {
+                site.write(wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The planned files, with where they are.
+    fn sites(&self) -> impl Iterator<Item = (&Edit, &Site)> {
+        let edits = self.plan.edits.iter();
+        edits.filter_map(|edit| Some((edit, self.places.site(edit.path).ok()?)))
+    }
+
+    /// Were agents connected here, and is what was remembered of it lost?
+    fn is_forgotten(&self, connected: &Connected) -> bool {
+        let excludes = Excludes::read(&self.workspace.git);
+        connected.agents.is_empty()
+            && excludes.is_ok_and(|excludes| excludes.paths().next().is_some())
+    }
+
+    /// Remembers what a file would be without edio's part.
+    fn remember(&self, connected: &mut Connected, edit: &Edit, is_forgotten: bool) {
+        let Some(wanted) = &edit.wanted else {
+            return;
+        };
+        let ground = self.places.ground;
+        let known = connected.file(edit.path, ground);
+        let before = match (edit.present.as_deref(), known) {
+            _ if edit.is_idle() && known.is_some() => return,
+            // What has all of it already got it from the person, and keeps it.
+            (Some(_), _) if edit.is_idle() && (is_forgotten || ground == Ground::From) => return,
+            (None, _) => None,
+            (Some(present), None) if !is_forgotten => Some(present.to_vec()),
+            (Some(present), Some(known)) if known.is_untouched(present) => known.before(),
+            (Some(present), known) => {
+                let before = known.and_then(|known| known.before());
+                Some(self.without_edio(edit, present, before.as_deref()))
+            }
+        };
+        let folder = &self.places.folder;
+        connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
+    }
+
+    fn without_edio(&self, edit: &Edit, present: &[u8], before: Option<&[u8]>) -> Vec<u8> {
+        let reach = self.wish.reach;
+        let files = edit.parts.iter().flat_map(|(agent, _)| agent.files(reach));
+        let files = files.filter(|file| file.places().contains(&edit.path));
+        files.fold(present.to_vec(), |rest, file| {
+            let without = file.config.take_out(&rest, before);
+            without.map_or(rest, |without| without.bytes)
+        })
+    }
+
+    fn remove(&self, mut connected: Connected) -> Result<()> {
+        let (ground, folder) = (self.places.ground, &self.places.folder);
+        for (edit, site) in self.sites() {
+            match &edit.wanted {
+                Some(wanted) => site.write(wanted)?,
+                None => site.remove()?,
+            }
+        }
+        let mut dropped = BTreeSet::new();
+        for path in self.files_given_up() {
+            let site = self.places.site(path).ok();
+            dropped.extend(site.and_then(|site| pattern_of(site.path())));
+            connected.remove_folders(path, ground, folder);
+            connected.forget(path, ground);
+        }
+        for agent in &self.wish.agents {
+            let mut left = self.plan.left.iter().filter_map(|left| left.part);
+            if !left.any(|(other, _)| other == *agent) {
+                connected.agents.remove(&agent.to_string());
+            }
+        }
+        match ground {
+            Ground::Within => self.exclude(&mut connected, &BTreeSet::new(), &dropped),
+            Ground::From => connected.save(&self.workspace.scratch()),
+        }
+    }
+
+    /// The files that have nothing of edio's any more, whoever took it out.
+    fn files_given_up(&self) -> BTreeSet<&'static str> {
+        let Wish { agents, reach, .. } = self.wish;
+        let others = files_of(&all_but(agents), *reach);
+        let is_kept = |path: &&'static str| {
+            let is_left = self.plan.left.iter().any(|left| left.path == *path);
+            let is_edited = self.plan.edits.iter().any(|edit| edit.path == *path);
+            let is_there = !is_edited && self.places.content(path).is_some();
+            let mut others = others.iter();
+            is_left || is_there && others.any(|(_, file)| file.places().contains(path))
+        };
+        let files = files_of(agents, *reach);
+        let paths = files.iter().flat_map(|(_, file)| file.places());
+        paths.filter(|path| !is_kept(path)).collect()
+    }
+
+    /// Changes what is kept out of git's sight. Another worktree may do so at the same time.
+    fn exclude(
+        &self,
+        connected: &mut Connected,
+        added: &BTreeSet<String>,
+        dropped: &BTreeSet<String>,
+    ) -> Result<()> {
+        const TRIES: usize = 20;
+        let mut outcome = Ok(());
+        for _ in 0..TRIES {
+            let excludes = Excludes::read(&self.workspace.git).map_err(|barred| {
+                Error::cannot("can't keep the new files out of git's sight")
+                    .because(Error::cannot(format!("info/exclude: {barred}")))
+                    .hint("edio init --shared leaves them in git's sight")
+            })?;
+            outcome = excludes.change(self.workspace, connected, added, dropped);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome?;
+        connected.save(&self.workspace.scratch())
+    }
+}

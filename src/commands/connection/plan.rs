@@ -1,0 +1,281 @@
+//! What is to happen to each file, found out before anything is written.
+
+use bstr::ByteSlice;
+
+use super::{Places, all_but, files_of};
+use crate::agents::Agent;
+use crate::agents::config::Refusal;
+use crate::agents::connection::{File, Purpose, Reach};
+use crate::history::connected::{Connected, Excludes, Remembered, pattern_of};
+
+/// What is asked of a plan.
+pub struct Wish {
+    /// For these agents.
+    pub agents: Vec<Agent>,
+    /// In whose files.
+    pub reach: Reach,
+    /// Files that git tracks may be changed, and new ones are to be seen by git.
+    pub shared: bool,
+}
+
+/// Whose a part of a file is, and what for. `None` is what belongs to no agent.
+pub type Part = Option<(Agent, Purpose)>;
+
+/// What is to happen to one file.
+pub struct Edit {
+    /// Its name, from the top of the work tree or from the home folder.
+    pub path: &'static str,
+    /// The parts that are in their place, or will be.
+    pub parts: Vec<(Agent, Purpose)>,
+    /// What it has; `None` where there is no file.
+    pub present: Option<Vec<u8>>,
+    /// What it is to have; `None` where there is to be no file.
+    pub wanted: Option<Vec<u8>>,
+    /// Does any part of it go as it is asked?
+    is_done: bool,
+}
+
+impl Wish {
+    /// A file's name, as it is told: `~/` is the home folder.
+    pub fn told(&self, path: &str) -> String {
+        match self.reach {
+            Reach::Project => path.to_owned(),
+            Reach::User => format!("~/{path}"),
+        }
+    }
+}
+
+impl Edit {
+    /// Is there nothing to do?
+    pub fn is_idle(&self) -> bool {
+        self.present == self.wanted
+    }
+
+    /// The word for what is done.
+    pub fn action(&self) -> &'static str {
+        match (&self.present, &self.wanted) {
+            (present, wanted) if present == wanted => "unchanged",
+            (None, _) => "created",
+            (_, None) => "removed",
+            _ => "changed",
+        }
+    }
+}
+
+/// A part that is left to the person.
+pub struct Left {
+    /// Whose it is, and for what.
+    pub part: Part,
+    /// The file.
+    pub path: &'static str,
+    /// Why.
+    pub why: String,
+    /// What to add by hand, or nothing.
+    pub add: String,
+}
+
+/// Connect, or the way back?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Connect,
+    Remove,
+}
+
+/// What a plan is made from.
+pub struct View<'a> {
+    /// What stands there.
+    pub places: &'a Places,
+    /// What is remembered of it.
+    pub connected: &'a Connected,
+    /// What is kept out of git's sight, where that can be read.
+    pub excludes: Option<&'a Excludes>,
+    /// What is asked.
+    pub wish: &'a Wish,
+}
+
+impl View<'_> {
+    fn remembered(&self, path: &str) -> Option<&Remembered> {
+        self.connected.file(path, self.places.ground)
+    }
+
+    /// Is a file just as edio wrote it?
+    fn is_untouched(&self, path: &str) -> bool {
+        let present = self.places.content(path);
+        let remembered = self.remembered(path);
+        remembered.is_some_and(|known| present.is_some_and(|text| known.is_untouched(text)))
+    }
+
+    /// Did edio make the file? Where nothing is remembered, what is kept out of git's sight tells.
+    fn was_made(&self, file: &File, path: &str) -> bool {
+        if let Some(remembered) = self.remembered(path) {
+            return remembered.before().is_none();
+        }
+        let site = self.places.site(path).ok();
+        let pattern = site.and_then(|site| pattern_of(site.path()));
+        let is_hidden = pattern
+            .is_some_and(|pattern| self.excludes.is_some_and(|excludes| excludes.has(&pattern)));
+        file.config.is_whole_file() || is_hidden
+    }
+
+    /// May the file be changed, as far as git is concerned?
+    fn may_change(&self, path: &str) -> bool {
+        self.wish.shared || !self.places.is_tracked(path)
+    }
+}
+
+/// What is to happen.
+pub struct Plan {
+    /// To which files.
+    pub edits: Vec<Edit>,
+    /// What is left to the person.
+    pub left: Vec<Left>,
+    /// Files that their agent ignores, and why.
+    pub ignored: Vec<(&'static str, String)>,
+    pub(super) direction: Direction,
+}
+
+impl Plan {
+    /// Nothing is to happen.
+    pub fn empty() -> Self {
+        Self::new(Direction::Connect)
+    }
+
+    fn new(direction: Direction) -> Self {
+        Self {
+            edits: Vec::new(),
+            left: Vec::new(),
+            ignored: Vec::new(),
+            direction,
+        }
+    }
+
+    /// What connects the agents.
+    pub fn connect(view: &View<'_>) -> Self {
+        let mut plan = Self::new(Direction::Connect);
+        for (agent, file) in files_of(&view.wish.agents, view.wish.reach) {
+            let part = agent.map(|agent| (agent, file.purpose));
+            let path = view.places.chosen(&file, view.wish.shared);
+            if let Err(why) = plan.put(view, part, &file, path) {
+                plan.leave(part, path, why, file.config.by_hand());
+            }
+            let present = view.places.content(path);
+            let ignored = present.and_then(|text| file.config.ignored(text));
+            plan.ignore(path, ignored);
+        }
+        plan.edits.retain(|edit| edit.is_done);
+        plan
+    }
+
+    /// Puts a part into its file, or says why that can't be.
+    fn put(
+        &mut self,
+        view: &View<'_>,
+        part: Part,
+        file: &File,
+        path: &'static str,
+    ) -> Result<(), String> {
+        let site = view.places.site(path).map_err(ToString::to_string)?;
+        let edit = self.edit(path, site.content.as_deref());
+        // What an older edio wrote, and nobody has touched since, is written anew.
+        let is_old = file.config.is_whole_file() && view.is_untouched(path);
+        let base = edit.wanted.as_deref().filter(|_| !is_old);
+        let put = file.config.put(base.unwrap_or_default());
+        let put = put.map_err(|refusal| refusal.to_string())?;
+        if edit.present.as_ref() != Some(&put) && !view.may_change(path) {
+            return Err("git tracks it (edio init --shared would change it)".to_owned());
+        }
+        edit.wanted = Some(put);
+        edit.parts.extend(part);
+        edit.is_done = true;
+        Ok(())
+    }
+
+    /// What takes the connection of the agents back.
+    pub fn remove(view: &View<'_>) -> Self {
+        let (agents, reach) = (&view.wish.agents, view.wish.reach);
+        let mut plan = Self::new(Direction::Remove);
+        let mut others = all_but(agents).into_iter();
+        let are_last = !others.any(|agent| view.places.knows(agent, reach));
+        let files = files_of(agents, reach).into_iter();
+        for (agent, file) in files.filter(|(agent, _)| agent.is_some() || are_last) {
+            let part = agent.map(|agent| (agent, file.purpose));
+            for path in file.places() {
+                if let Err(why) = plan.take(view, part, &file, path) {
+                    plan.leave(part, path, why, String::new());
+                }
+            }
+        }
+        plan.edits.retain(|edit| !edit.is_idle());
+        plan
+    }
+
+    /// Takes a part out of a file, or says why that can't be.
+    fn take(
+        &mut self,
+        view: &View<'_>,
+        part: Part,
+        file: &File,
+        path: &'static str,
+    ) -> Result<(), String> {
+        let Some(present) = view.places.content(path) else {
+            return Ok(());
+        };
+        let remembered = view.remembered(path);
+        let before = remembered.and_then(Remembered::before);
+        let edit = self.edit(path, Some(present));
+        let rest = match view.is_untouched(path) {
+            true => before,
+            false => {
+                let text = edit.wanted.as_deref().unwrap_or_default();
+                match file.config.take_out(text, before.as_deref()) {
+                    Ok(rest) if rest.is_empty && view.was_made(file, path) => None,
+                    Ok(rest) => Some(rest.bytes),
+                    // It can't be read, and has nothing of edio's.
+                    Err(_) if remembered.is_none() && present.find("edio").is_none() => {
+                        return Ok(());
+                    }
+                    Err(refusal) => return Err(refusal.to_string()),
+                }
+            }
+        };
+        if rest.as_deref() == Some(present) {
+            return Ok(());
+        }
+        if !view.may_change(path) {
+            return Err("git tracks it: edio init --remove --shared takes it out".to_owned());
+        }
+        edit.wanted = rest;
+        edit.parts.extend(part);
+        Ok(())
+    }
+
+    fn edit(&mut self, path: &'static str, present: Option<&[u8]>) -> &mut Edit {
+        let at = self.edits.iter().position(|edit| edit.path == path);
+        let at = at.unwrap_or_else(|| {
+            self.edits.push(Edit {
+                path,
+                parts: Vec::new(),
+                present: present.map(<[u8]>::to_vec),
+                wanted: present.map(<[u8]>::to_vec),
+                is_done: false,
+            });
+            self.edits.len() - 1
+        });
+        &mut self.edits[at]
+    }
+
+    fn leave(&mut self, part: Part, path: &'static str, why: String, add: String) {
+        self.left.push(Left {
+            part,
+            path,
+            why,
+            add,
+        });
+    }
+
+    fn ignore(&mut self, path: &'static str, why: Option<Refusal>) {
+        let is_known = self.ignored.iter().any(|(known, _)| *known == path);
+        let why = why.filter(|_| !is_known);
+        self.ignored.extend(why.map(|why| (path, why.to_string())));
+    }
+}

@@ -1,0 +1,383 @@
+//! `edio doctor`: is edio well connected here, and if not, what helps?
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde::Serialize;
+
+use super::connection::{Places, all, files_of, is_installed};
+use super::{Context, Printed};
+use crate::agents::Agent;
+use crate::agents::config::Standing;
+use crate::agents::connection::{File, Purpose, Reach, Trust};
+use crate::clock;
+use crate::env;
+use crate::error::Result;
+use crate::history::connected::{Connected, Excludes};
+use crate::history::git::{check_version, git_bytes};
+use crate::history::hooklog;
+use crate::history::refnames;
+use crate::history::workspace::Workspace;
+use crate::term::{style, text, time};
+
+/// Find out whether agents are well connected here, and what helps if not.
+///
+/// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, and at what a push
+/// would publish. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
+pub struct Args {}
+
+/// How bad is it?
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Grade {
+    Ok,
+    Note,
+    Wrong,
+}
+
+/// Something that was found.
+#[derive(Serialize)]
+struct Finding {
+    grade: Grade,
+    /// An agent, `edio`, `git`, or `repository`.
+    about: String,
+    what: String,
+    remedy: Option<String>,
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn ok(&mut self, about: impl ToString, what: impl Into<String>) {
+        self.add(Grade::Ok, about, what, None);
+    }
+
+    fn note(&mut self, about: impl ToString, what: impl Into<String>, remedy: Option<String>) {
+        self.add(Grade::Note, about, what, remedy);
+    }
+
+    fn wrong(&mut self, about: impl ToString, what: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Grade::Wrong, about, what, Some(remedy.into()));
+    }
+
+    fn add(
+        &mut self,
+        grade: Grade,
+        about: impl ToString,
+        what: impl Into<String>,
+        remedy: Option<String>,
+    ) {
+        let (about, what) = (about.to_string(), what.into());
+        let is_known = |found: &Finding| found.about == about && found.what == what;
+        if !self.0.iter().any(is_known) {
+            self.0.push(Finding {
+                grade,
+                about,
+                what,
+                remedy,
+            });
+        }
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// There is no repository, or git failed.
+pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
+    let workspace = context.open()?;
+    let mut findings = Findings::default();
+    let (major, minor) = check_version(context.place.trace.as_ref())?;
+    findings.ok("git", format!("git {major}.{minor} is new enough"));
+    let connected = Connected::load(&workspace.scratch());
+    let project = Places::look(&workspace, Reach::Project)?;
+    let user = env::home().map(|_| Places::look(&workspace, Reach::User));
+    let mut sights = vec![(Reach::Project, project)];
+    sights.extend(user.transpose()?.map(|user| (Reach::User, user)));
+    let is_connected = |agent: &Agent| {
+        connected.agents.contains(&agent.to_string())
+            || sights
+                .iter()
+                .any(|(reach, places)| places.knows(*agent, *reach))
+    };
+    let (here, others): (Vec<Agent>, Vec<Agent>) = all().into_iter().partition(is_connected);
+    look_for_program(&mut findings, &here);
+    for agent in &here {
+        look_at_files(&mut findings, *agent, &sights);
+        look_at_trust(&mut findings, *agent, &workspace);
+        look_at_hooks(&mut findings, *agent, &workspace);
+    }
+    for agent in others.into_iter().filter(|agent| is_installed(*agent)) {
+        let what = format!("{} is on this machine, and is not connected", agent.title());
+        findings.note(agent, what, Some(connect(agent)));
+    }
+    look_at_log(&mut findings, &workspace);
+    look_at_excludes(&mut findings, &workspace, &sights);
+    look_at_remotes(&mut findings, &workspace);
+    report(context, &findings)
+}
+
+fn connect(agent: Agent) -> String {
+    format!("edio init --agents {agent}")
+}
+
+fn look_for_program(findings: &mut Findings, connected: &[Agent]) {
+    let remedy = "put the folder of edio into PATH, also where your agents are started from";
+    match (env::find_program("edio"), env::this_program()) {
+        (None, _) if connected.is_empty() => {
+            findings.note("edio", "edio is not in PATH", Some(remedy.to_owned()));
+        }
+        (None, _) => findings.wrong(
+            "edio",
+            "edio is not in PATH: the agents can't find it",
+            remedy,
+        ),
+        (Some(found), Ok(ref this))
+            if fs::canonicalize(&found).ok() != fs::canonicalize(this).ok() =>
+        {
+            let shown = text::path(&git_bytes(&found));
+            let what = format!("the agents call another edio than this one: {shown}");
+            findings.note("edio", what, None);
+        }
+        (Some(found), _) => {
+            let shown = text::path(&git_bytes(&found));
+            findings.ok("edio", format!("PATH finds {shown}"));
+        }
+    }
+    if connected.is_empty() {
+        let what = "no agent is connected here";
+        findings.note("edio", what, Some("edio init".to_owned()));
+    }
+}
+
+/// Do its files have what they are to have, the project's or the person's own?
+fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places)]) {
+    let (mut whole, mut broken) = (BTreeSet::new(), BTreeSet::new());
+    let mut unreadable = BTreeSet::new();
+    for (reach, places) in sights {
+        for file in agent.files(*reach) {
+            match look_at_file(findings, agent, &file, places) {
+                Some(Standing::Whole) => whole.insert(file.purpose),
+                Some(Standing::Half) => broken.insert(file.purpose),
+                Some(Standing::Nothing) => false,
+                None => unreadable.insert(file.purpose),
+            };
+        }
+    }
+    let wanted: BTreeSet<Purpose> = agent
+        .files(Reach::Project)
+        .iter()
+        .map(|f| f.purpose)
+        .collect();
+    let missing = wanted.difference(&whole);
+    for purpose in missing.filter(|purpose| !unreadable.contains(purpose)) {
+        let name = purpose.name();
+        match purpose {
+            _ if broken.contains(purpose) => {
+                let what = format!("its {name}: only a part is there");
+                findings.wrong(agent, what, connect(agent));
+            }
+            Purpose::Instructions => {
+                let what = "its model is told nothing of edio but by the server";
+                findings.note(agent, what, Some(connect(agent)));
+            }
+            _ => findings.wrong(agent, format!("its {name}: not there"), connect(agent)),
+        }
+    }
+    if !whole.is_empty() {
+        let names: Vec<_> = whole.iter().map(|purpose| purpose.name()).collect();
+        findings.ok(agent, format!("{}: there", names.join(", ")));
+    }
+}
+
+/// How one of its files stands. `None` where that can't be told, which is a finding of its own.
+fn look_at_file(
+    findings: &mut Findings,
+    agent: Agent,
+    file: &File,
+    places: &Places,
+) -> Option<Standing> {
+    let path = places.chosen(file, false);
+    let site = match places.site(path) {
+        Ok(site) => site,
+        Err(barred) => {
+            findings.note(agent, format!("{path}: {barred}"), None);
+            return None;
+        }
+    };
+    let Some(content) = &site.content else {
+        return Some(Standing::Nothing);
+    };
+    if let Some(ignored) = file.config.ignored(content) {
+        let what = format!("it ignores all of {path}: {ignored}");
+        findings.wrong(agent, what, format!("take that out of {path}"));
+    }
+    match file.config.standing(content) {
+        Ok(standing) => Some(standing),
+        Err(refusal) => {
+            let what = format!("{path} can't be read: {refusal}");
+            let remedy = format!("put {path} right, then {}", connect(agent));
+            findings.wrong(agent, what, remedy);
+            None
+        }
+    }
+}
+
+fn look_at_trust(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
+    let top = &workspace.git.work_tree;
+    let read = |reach: Reach, path: &str| -> Option<Vec<u8>> {
+        let folder = match reach {
+            Reach::Project => top.clone(),
+            Reach::User => env::home()?,
+        };
+        fs::read(folder.join(path)).ok()
+    };
+    for trust in agent.trust(&top.to_string_lossy(), &read) {
+        match trust {
+            Trust::Given(what) => findings.ok(agent, what),
+            Trust::Missing(what) => findings.wrong(agent, what, agent.approval()),
+            Trust::Unknown(what) => findings.note(agent, what, Some(agent.approval().to_owned())),
+        }
+    }
+    if agent.is_known_from_documents() {
+        let what = "whether it takes heed of its files can't be seen from outside; their form is known from its documents only";
+        findings.note(agent, what, Some(agent.approval().to_owned()));
+    }
+}
+
+/// When was its last hook heard, and how did that end?
+fn look_at_hooks(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
+    let has_hooks = |file: &File| file.purpose == Purpose::Hooks;
+    if !agent.files(Reach::Project).iter().any(has_hooks) {
+        return;
+    }
+    let Some(last) = workspace.state.heard.get(&agent.to_string()) else {
+        let what = "no hook of it was heard yet";
+        findings.note(agent, what, Some(agent.approval().to_owned()));
+        return;
+    };
+    let ago = time::ago(clock::now(), *last);
+    findings.ok(agent, format!("its last hook was heard {ago}"));
+    // The log has a line for each that failed, with the time first.
+    let log = hooklog::last(&workspace.scratch(), 1);
+    let failed = log.iter().find(|line| {
+        let mut words = line.split(' ');
+        words.next() >= Some(&time::rfc3339(*last)) && words.next() == Some(&agent.to_string())
+    });
+    if let Some(line) = failed {
+        findings.wrong(
+            agent,
+            format!("its last hook failed: {line}"),
+            "edio status",
+        );
+    }
+}
+
+/// The last hooks that failed.
+fn look_at_log(findings: &mut Findings, workspace: &Workspace) {
+    const NAMED: usize = 5;
+    for line in hooklog::last(&workspace.scratch(), NAMED) {
+        findings.note("edio", format!("a hook failed: {line}"), None);
+    }
+}
+
+/// What is kept out of git's sight, and is gone, or has become somebody else's.
+fn look_at_excludes(findings: &mut Findings, workspace: &Workspace, sights: &[(Reach, Places)]) {
+    let excludes = match Excludes::read(&workspace.git) {
+        Ok(excludes) => excludes,
+        Err(barred) => {
+            findings.note("repository", format!("info/exclude: {barred}"), None);
+            return;
+        }
+    };
+    let elsewhere = Excludes::elsewhere(workspace);
+    for path in excludes.paths().filter(|path| !elsewhere.contains(path)) {
+        let file = workspace.git.work_tree.join(&path);
+        if file.symlink_metadata().is_err() {
+            let what = format!("{path} is kept out of git's sight, and is gone");
+            findings.note(
+                "repository",
+                what,
+                Some("edio init, or edio init --remove".to_owned()),
+            );
+        }
+    }
+    let project = sights.iter().filter(|(reach, _)| *reach == Reach::Project);
+    for (_, places) in project {
+        look_for_hidden(findings, &excludes, places);
+    }
+}
+
+/// Files that edio made, that the person has written into since, and that git still doesn't see.
+fn look_for_hidden(findings: &mut Findings, excludes: &Excludes, places: &Places) {
+    let hidden: BTreeSet<String> = excludes.paths().collect();
+    for (agent, file) in files_of(&all(), Reach::Project) {
+        let is_hidden = hidden.contains(file.path) && !places.is_tracked(file.path);
+        let site = places
+            .site(file.path)
+            .ok()
+            .filter(|_| is_hidden && file.config.is_text());
+        let Some(text) = site.and_then(|site| site.content.as_ref()) else {
+            continue;
+        };
+        let rest = file.config.take_out(text, None);
+        if rest.map_or(true, |rest| !rest.is_empty) {
+            let about = agent.map_or("repository".to_owned(), |agent| agent.to_string());
+            let what = format!(
+                "{} has more than edio's part, and git doesn't see it",
+                file.path
+            );
+            let remedy = format!("git add -f {}, or edio init --shared", file.path);
+            findings.note(about, what, Some(remedy));
+        }
+    }
+}
+
+fn look_at_remotes(findings: &mut Findings, workspace: &Workspace) {
+    for remote in workspace.settings.publishing_remotes(refnames::ALL) {
+        let what = format!("a push to {remote} publishes the turns, and all files in them");
+        let remedy = match workspace
+            .settings
+            .is_true(&format!("remote.{remote}.mirror"))
+        {
+            true => format!(
+                "git config --unset remote.{remote}.mirror, then push '+refs/*:refs/*' '^{}*' there",
+                refnames::ALL
+            ),
+            false => format!(
+                "git config --add remote.{remote}.push '^{}*'",
+                refnames::ALL
+            ),
+        };
+        findings.wrong("repository", what, remedy);
+    }
+}
+
+fn report(context: &mut Context, findings: &Findings) -> Result<u8> {
+    for finding in &findings.0 {
+        if context.term.is_json() {
+            context.term.record(finding).printed()?;
+            continue;
+        }
+        let (about, what) = (&finding.about, text::plain(finding.what.as_bytes()));
+        let line = match finding.grade {
+            Grade::Ok => format!("ok: {about}: {what}"),
+            Grade::Note => format!("note: {about}: {what}"),
+            Grade::Wrong => format!("{} {about}: {what}", style::error("wrong:")),
+        };
+        context.term.line(line).printed()?;
+        if let Some(remedy) = &finding.remedy {
+            let remedy = text::plain(remedy.as_bytes());
+            context.term.line(format!("  try: {remedy}")).printed()?;
+        }
+    }
+    let is_wrong = findings
+        .0
+        .iter()
+        .any(|finding| finding.grade == Grade::Wrong);
+    Ok(u8::from(is_wrong))
+}

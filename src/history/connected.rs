@@ -1,0 +1,509 @@
+//! Files of other programs that `init` changes: where they really are, how they are written, and what is remembered so
+//! that each can be given back as it was.
+//!
+//! Nothing is remembered that can't be found again but the bytes from before: without them a file gets back what it meant,
+//! not always the same white space.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bstr::ByteSlice;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Git, RepoPath, git_bytes};
+
+use super::restore::disk::{Content, Disk, Displaced};
+use super::workspace::{Locked, Workspace};
+
+const FILE: &str = "connected.json";
+const BEGIN: &str = "# edio: begin";
+const END: &str = "# edio: end";
+
+/// On what ground a file lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// In this folder, and whatever leads out of it is left alone.
+    Within,
+    /// Named from this folder, wherever its links lead.
+    From,
+}
+
+/// Why a file is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum Barred {
+    /// A link on the way leads out of the folder.
+    #[error("a link leads out of the work tree from there")]
+    LeadsOutside,
+    /// A link on the way leads nowhere.
+    #[error("a link leads nowhere from there")]
+    LeadsNowhere,
+    /// It lies in a repository of its own.
+    #[error("it lies in a repository of its own")]
+    Nested,
+    /// What stands there is no file.
+    #[error("what stands there is no file")]
+    NoFile,
+    /// It can't be read.
+    #[error("it can't be read: {0}")]
+    Unreadable(io::Error),
+}
+
+/// Where a file really is, links followed, and what it has.
+#[derive(Debug)]
+pub struct Site {
+    /// A folder that exists, and that no link on the way to the file leads out of.
+    base: PathBuf,
+    /// The file, from there.
+    path: RepoPath,
+    /// What it has; `None` where there is no file.
+    pub content: Option<Vec<u8>>,
+}
+
+impl Site {
+    /// Looks for the file at a path from a folder.
+    ///
+    /// # Errors
+    ///
+    /// It must not be written, or can't be.
+    pub fn look(folder: &Path, path: &str, ground: Ground) -> std::result::Result<Self, Barred> {
+        let top = fs::canonicalize(folder).map_err(Barred::Unreadable)?;
+        let named = top.join(path);
+        let there = named
+            .ancestors()
+            .find(|part| part.symlink_metadata().is_ok());
+        let there = there.ok_or(Barred::LeadsNowhere)?;
+        let real = fs::canonicalize(there).map_err(|_| Barred::LeadsNowhere)?;
+        let missing = named
+            .strip_prefix(there)
+            .map_err(|_| Barred::LeadsNowhere)?;
+        let is_new = !missing.as_os_str().is_empty();
+        if real.is_dir() != is_new {
+            return Err(Barred::NoFile);
+        }
+        let (base, path) = match (ground, is_new) {
+            (Ground::Within, _) => (top.clone(), real.join(missing)),
+            (Ground::From, true) => (real.clone(), real.join(missing)),
+            (Ground::From, false) => (real.parent().unwrap_or(&top).to_owned(), real.clone()),
+        };
+        // `join` of nothing would add a slash.
+        let path = if is_new { path } else { real.clone() };
+        let path = path.strip_prefix(&base).map_err(|_| Barred::LeadsOutside)?;
+        let path = RepoPath::new(git_bytes(path)).ok_or(Barred::LeadsOutside)?;
+        if ground == Ground::Within {
+            let mut folders = path.ancestors();
+            if folders.any(|folder| folder.below(&base).join(".git").symlink_metadata().is_ok()) {
+                return Err(Barred::Nested);
+            }
+        }
+        let content = match (is_new, real.is_file()) {
+            (true, _) => None,
+            (false, true) => Some(fs::read(&real).map_err(Barred::Unreadable)?),
+            (false, false) => return Err(Barred::NoFile),
+        };
+        Ok(Self {
+            base,
+            path,
+            content,
+        })
+    }
+
+    /// The path of a file in the work tree, from its top.
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// Writes the file, all at once. Its permissions stay.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written, or is not any more what it was when it was looked for. It is as it was then.
+    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        let disk = Disk::new(&self.base);
+        let Some(displaced) = self.place(&disk, bytes)? else {
+            return Ok(());
+        };
+        let stood = fs::read(displaced.path.below(&self.base)).or_cannot(|| self.unwritable())?;
+        if Some(&stood) == self.content.as_ref() {
+            return self.discard(&disk, &displaced);
+        }
+        // Another has written it meanwhile: that stays.
+        if let Some(own) = self.place(&disk, &stood)? {
+            self.discard(&disk, &own)?;
+        }
+        self.discard(&disk, &displaced)?;
+        Err(self.changed())
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Site::write`].
+    pub fn remove(&self) -> Result<()> {
+        let disk = Disk::new(&self.base);
+        let present = fs::read(self.path.below(&self.base)).ok();
+        if present != self.content {
+            return Err(self.changed());
+        }
+        let gone = disk.take_away(&self.path).or_cannot(|| self.unwritable())?;
+        gone.map_or(Ok(()), |gone| self.discard(&disk, &gone))
+    }
+
+    fn place(&self, disk: &Disk, bytes: &[u8]) -> Result<Option<Displaced>> {
+        let mut reader = bytes;
+        let mut content = Content::File {
+            length: bytes.len() as u64,
+            bytes: &mut reader,
+            executable: is_executable(&self.path.below(&self.base)),
+        };
+        disk.place(&self.path, &mut content)
+            .or_cannot(|| self.unwritable())
+    }
+
+    fn discard(&self, disk: &Disk, displaced: &Displaced) -> Result<()> {
+        disk.discard(displaced).or_cannot(|| self.unwritable())
+    }
+
+    fn unwritable(&self) -> String {
+        format!("can't write {}", self.path.below(&self.base).display())
+    }
+
+    fn changed(&self) -> Error {
+        let file = self.path.below(&self.base);
+        Error::cannot(format!("{} is being changed by another", file.display()))
+            .hint("run it again")
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
+}
+
+/// What is remembered of the files that `init` has written in a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Connected {
+    /// The agents that are connected, by name.
+    pub agents: BTreeSet<String>,
+    files: Vec<Remembered>,
+    /// There was no `info/exclude` before.
+    made_exclude: bool,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// Its name, from the top of the work tree or from the home folder.
+    path: String,
+    /// Does it lie in the home folder?
+    in_home: bool,
+    /// What it had before, in base64; `None` where there was no file.
+    before: Option<String>,
+    /// The hash of what was written.
+    wrote: String,
+    /// The pattern that keeps it out of git's sight, where there is one.
+    excluded: Option<String>,
+    /// The folders that were made for it.
+    folders: Vec<String>,
+}
+
+impl Remembered {
+    /// What the file had before. `None` where there was none.
+    pub fn before(&self) -> Option<Vec<u8>> {
+        let before = self.before.as_ref()?;
+        Some(STANDARD.decode(before).unwrap_or_default())
+    }
+
+    /// Is it as it was written?
+    pub fn is_untouched(&self, present: &[u8]) -> bool {
+        self.wrote == hash(present)
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Connected {
+    /// What is remembered in this scratch folder.
+    pub fn load(folder: &Path) -> Self {
+        fs::read(folder.join(FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Writes it down, all at once; readable for nobody else.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        let file = folder.join(FILE);
+        let unwritable = || format!("can't write in {}", folder.display());
+        if *self == Self::load(folder) {
+            return Ok(());
+        }
+        let bytes = serde_json::to_vec(self)
+            .map_err(|error| Error::bug("what was written can't be remembered").because(error))?;
+        let mut new = tempfile::Builder::new()
+            .prefix("state-")
+            .tempfile_in(folder)
+            .or_cannot(unwritable)?;
+        new.write_all(&bytes).or_cannot(unwritable)?;
+        new.persist(file).or_cannot(unwritable)?;
+        Ok(())
+    }
+
+    /// What is remembered of a file.
+    pub fn file(&self, path: &str, ground: Ground) -> Option<&Remembered> {
+        let mut files = self.files.iter();
+        files.find(|file| file.path == path && file.in_home == (ground == Ground::From))
+    }
+
+    /// Remembers that this is about to be written. `before` is what the file would be without it.
+    pub fn remember(
+        &mut self,
+        path: &str,
+        ground: Ground,
+        folder: &Path,
+        before: Option<&[u8]>,
+        bytes: &[u8],
+    ) {
+        let known = self.file(path, ground).cloned().unwrap_or_default();
+        let folders = missing_folders(folder, path);
+        let file = Remembered {
+            path: path.to_owned(),
+            in_home: ground == Ground::From,
+            before: before.map(|before| STANDARD.encode(before)),
+            wrote: hash(bytes),
+            folders: folders.into_iter().chain(known.folders).collect(),
+            excluded: known.excluded,
+        };
+        self.forget(path, ground);
+        self.files.push(file);
+    }
+
+    /// Remembers whether a pattern keeps a file out of git's sight.
+    pub fn exclude(&mut self, path: &str, pattern: Option<String>) {
+        let mut files = self.files.iter_mut();
+        if let Some(file) = files.find(|file| file.path == path && !file.in_home) {
+            file.excluded = pattern;
+        }
+    }
+
+    /// Remembers nothing of a file any more.
+    pub fn forget(&mut self, path: &str, ground: Ground) {
+        let in_home = ground == Ground::From;
+        self.files
+            .retain(|file| file.path != path || file.in_home != in_home);
+    }
+
+    /// Removes the folders that were made for a file, those that are empty now.
+    pub fn remove_folders(&self, path: &str, ground: Ground, folder: &Path) {
+        let made = self.file(path, ground).map(|file| file.folders.clone());
+        let mut made = made.unwrap_or_default();
+        made.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        for name in made {
+            remove_if_empty(&folder.join(name));
+        }
+    }
+}
+
+/// The folders above a path that must be made before a file can be.
+fn missing_folders(folder: &Path, path: &str) -> Vec<String> {
+    let ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let missing = ends.filter(|name| folder.join(name).symlink_metadata().is_err());
+    missing.map(str::to_owned).collect()
+}
+
+/// A folder that was made is no link: where one is in its place by now, nothing is removed.
+fn remove_if_empty(folder: &Path) {
+    let is_folder = folder.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let is_empty = fs::read_dir(folder).is_ok_and(|mut all| all.next().is_none());
+    let real = fs::canonicalize(folder)
+        .ok()
+        .filter(|_| is_folder && is_empty);
+    let Some((above, name)) = real
+        .as_deref()
+        .and_then(|real| Some((real.parent()?, real.file_name()?)))
+    else {
+        return;
+    };
+    if let Some(name) = RepoPath::new(git_bytes(Path::new(name))) {
+        // Whoever fills it at this moment keeps it.
+        let _ = Disk::new(above).remove_empty_folder(&name);
+    }
+}
+
+/// The pattern that matches just this path.
+pub fn pattern_of(path: &RepoPath) -> Option<String> {
+    let text = path.as_bytes().to_str().ok()?;
+    let mut pattern = "/".to_owned();
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => return None,
+            '*' | '?' | '[' | '\\' | ' ' => pattern.extend(['\\', c]),
+            c => pattern.push(c),
+        }
+    }
+    Some(pattern)
+}
+
+/// The block of edio's in `info/exclude`, which all worktrees of a repository share.
+pub struct Excludes {
+    site: Site,
+    /// A byte order mark, without which git would take the first line for another.
+    mark: Vec<u8>,
+    patterns: BTreeSet<String>,
+    rest: Vec<u8>,
+}
+
+impl Excludes {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// A link leads out of the git directory, or it can't be read.
+    pub fn read(git: &Git) -> std::result::Result<Self, Barred> {
+        let site = Site::look(&git.common_dir, "info/exclude", Ground::Within)?;
+        let content = site.content.clone().unwrap_or_default();
+        let unmarked = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
+        let mark = content[..content.len() - unmarked.len()].to_vec();
+        let (block, rest) = split(unmarked);
+        let patterns = block.lines().filter(|line| line.starts_with(b"/"));
+        let patterns = patterns.filter_map(|line| Some(line.to_str().ok()?.to_owned()));
+        Ok(Self {
+            patterns: patterns.collect(),
+            rest: rest.concat(),
+            mark,
+            site,
+        })
+    }
+
+    /// Is this pattern among edio's?
+    pub fn has(&self, pattern: &str) -> bool {
+        self.patterns.contains(pattern)
+    }
+
+    /// The paths that edio's patterns match.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        let paths = self.patterns.iter();
+        paths.map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+    }
+
+    /// The same, where another worktree has written them.
+    pub fn elsewhere(workspace: &Workspace) -> BTreeSet<String> {
+        let patterns = patterns_elsewhere(workspace).into_iter();
+        patterns
+            .map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+            .collect()
+    }
+
+    /// Adds and takes away patterns. What another worktree has written stays out of git's sight there.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    pub fn change(
+        mut self,
+        workspace: &Locked,
+        connected: &mut Connected,
+        added: &BTreeSet<String>,
+        dropped: &BTreeSet<String>,
+    ) -> Result<()> {
+        let elsewhere = patterns_elsewhere(workspace);
+        self.patterns.extend(added.iter().cloned());
+        self.patterns
+            .retain(|pattern| !dropped.contains(pattern) || elsewhere.contains(pattern));
+        let block = match self.patterns.is_empty() {
+            true => String::new(),
+            false => {
+                let lines: Vec<_> = self.patterns.iter().map(String::as_str).collect();
+                format!("{BEGIN}\n{}\n{END}\n", lines.join("\n"))
+            }
+        };
+        let bytes = [&self.mark, block.as_bytes(), &self.rest].concat();
+        if bytes == self.site.content.as_deref().unwrap_or_default() {
+            return Ok(());
+        }
+        if bytes.is_empty() && connected.made_exclude {
+            connected.made_exclude = false;
+            return self.site.remove();
+        }
+        connected.made_exclude |= self.site.content.is_none();
+        self.site.write(&bytes)
+    }
+}
+
+/// The block of edio's in a text, and what stands before and after it.
+fn split(text: &[u8]) -> (&[u8], [&[u8]; 2]) {
+    let mut at = 0;
+    let mut from = None;
+    for line in text.lines_with_terminator() {
+        let end = at + line.len();
+        match (from, line.trim_ascii_end()) {
+            (None, line) if line == BEGIN.as_bytes() => from = Some(at),
+            (Some(from), line) if line == END.as_bytes() => {
+                return (&text[from..end], [&text[..from], &text[end..]]);
+            }
+            _ => {}
+        }
+        at = end;
+    }
+    (&[], [text, &[]])
+}
+
+/// What the other worktrees of the repository keep out of git's sight.
+fn patterns_elsewhere(workspace: &Workspace) -> BTreeSet<String> {
+    let common = &workspace.git.common_dir;
+    let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten();
+    let linked = linked.flatten().map(|entry| entry.path());
+    let own = workspace.scratch();
+    let folders = linked.chain([common.clone()]).map(|git| git.join("edio"));
+    folders
+        .filter(|folder| *folder != own)
+        .flat_map(|folder| Connected::load(&folder).files)
+        .filter_map(|file| file.excluded)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_block_and_nothing_else() {
+        let text = b"a\r\n# edio: begin\n/x\n# edio: end\nb";
+        let (block, rest) = split(text);
+        assert_eq!(block, b"# edio: begin\n/x\n# edio: end\n");
+        assert_eq!(rest.concat(), b"a\r\nb");
+        for text in [&b"# edio: begin\n/x\n"[..], b"# edio: end\n", b"", b"x"] {
+            assert_eq!(split(text).1.concat(), text);
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_just_its_path() {
+        let pattern = |path: &str| pattern_of(&RepoPath::new(path).unwrap());
+        assert_eq!(pattern(".mcp.json").as_deref(), Some("/.mcp.json"));
+        assert_eq!(pattern("a b/[c]*").as_deref(), Some(r"/a\ b/\[c]\*"));
+        assert_eq!(pattern("a\nb"), None);
+    }
+}

@@ -1,0 +1,892 @@
+//! `edio init`: what agents need to call edio is put into their files, out of git's sight, and taken out again to the byte.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::common::{Ran, Repo, edio_binary, real_git};
+
+const ALL: [&str; 3] = ["init", "--agents", "all"];
+const REMOVE: [&str; 2] = ["init", "--remove"];
+
+/// Runs edio where `PATH` has nothing but git and these programs.
+pub fn edio_with(repo: &Repo, programs: &[&str], words: &[&str]) -> Ran {
+    let bin = repo.outside().join("bin");
+    let _ = fs::remove_dir_all(&bin);
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(real_git(), bin.join("git")).unwrap();
+    for program in programs {
+        let target = match *program {
+            "edio" => edio_binary(),
+            _ => Path::new("/bin/true"),
+        };
+        std::os::unix::fs::symlink(target, bin.join(program)).unwrap();
+    }
+    let home = repo.outside().join("home");
+    repo.ran(repo.command(words).env("PATH", bin).env("HOME", home))
+}
+
+fn agents(ran: &Ran) -> Vec<String> {
+    let record = &ran.ok().json()[0];
+    let agents = record["agents"].as_array().unwrap().iter();
+    agents
+        .map(|name| name.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The files of the work tree and what git leaves out of sight, each with its time.
+fn everything(repo: &Repo) -> Vec<String> {
+    let mut all = repo.everything_in(".");
+    all.retain(|line| !line.starts_with("\".git/") || line.starts_with("\".git/info/"));
+    all
+}
+
+/// The folders of the work tree.
+fn folders(repo: &Repo) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut next = vec![repo.top.clone()];
+    while let Some(folder) = next.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() && !path.ends_with(".git") {
+                found.insert(path.display().to_string());
+                next.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// The files of all agents in a project.
+const FILES: [&str; 14] = [
+    ".claude/rules/edio.md",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
+    ".cursor/rules/edio.mdc",
+    ".gemini/settings.json",
+    ".github/instructions/edio.instructions.md",
+    ".mcp.json",
+    ".vscode/mcp.json",
+    "AGENTS.md",
+    "EDIO.md",
+    "GEMINI.md",
+];
+
+#[test]
+fn the_text_of_connecting() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let said = |words: &[&str]| {
+        let ran = edio_with(&repo, &["edio"], words);
+        ran.to_string()
+            .replace("[stdout ends]\n", "")
+            .replace("[stderr ends]\nexit code 0\n", "")
+    };
+    assert_snapshot!(said(&["init"]), @r#"
+    edio is ready in [AROUND]/repo
+    claude: got .claude/settings.json (hooks), .mcp.json (server), .claude/rules/edio.md (instructions)
+      to do: start claude here, trust the folder, and approve the server edio when asked (or later: /mcp)
+    cursor: got .cursor/hooks.json (hooks), .cursor/mcp.json (server), .cursor/rules/edio.mdc (instructions)
+      to do: open the folder in Cursor and trust it; Settings, Hooks shows the hooks, and Settings, Tools & MCP switches the server edio on
+    gemini: got .gemini/settings.json (hooks, server), GEMINI.md (instructions)
+      to do: start gemini here and trust the folder (or: /permissions); it warns of the new hooks once, and /mcp shows the server
+    vscode: got .vscode/mcp.json (server), .github/instructions/edio.instructions.md (instructions)
+      to do: open the folder in VS Code and trust it; then start the server edio (command MCP: List Servers), and trust it when asked
+    hint: take the first turn: edio snapshot -m "start"
+    "#);
+    assert_snapshot!(said(&["init"]), @r#"
+    edio is ready in [AROUND]/repo
+    claude: is connected
+    cursor: is connected
+    gemini: is connected
+    vscode: is connected
+    hint: take the first turn: edio snapshot -m "start"
+    "#);
+    assert_snapshot!(said(&["init", "--agents", "codex", "--dry-run"]), @r#"
+    --- /dev/null
+    +++ b/.codex/hooks.json
+    @@ -0,0 +1,82 @@
+    +{
+    +  "hooks": {
+    +    "SessionStart": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "UserPromptSubmit": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "PostToolUse": [
+    +      {
+    +        "matcher": "Bash|apply_patch|Edit|Write|mcp__.*",
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SubagentStop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Stop": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "Interrupt": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 3
+    +          }
+    +        ]
+    +      }
+    +    ],
+    +    "SessionEnd": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 3
+    +          }
+    +        ]
+    +      }
+    +    ]
+    +  }
+    +}
+    --- /dev/null
+    +++ b/.codex/config.toml
+    @@ -0,0 +1,3 @@
+    +[mcp_servers.edio]
+    +command = "edio"
+    +args = ["mcp"]
+    --- /dev/null
+    +++ b/AGENTS.md
+    @@ -0,0 +1,5 @@
+    +<!-- edio:begin -->
+    +This project has edio, an undo for turns (more in EDIO.md). Snapshots instead of commits: `edio snapshot -m MSG` where hooks
+    +don't take them. Never go back with `git checkout`, `git stash` or `git reset`. To look: `edio log`, `edio show TURN`,
+    +`edio diff A..B`. To go back: `edio restore TURN [-f FILE]`, `edio undo`; then read the files again.
+    +<!-- edio:end -->
+    nothing was changed: this is what would be
+    codex: would get .codex/hooks.json (hooks), .codex/config.toml (server), AGENTS.md (instructions)
+      to do: start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped
+    "#);
+    assert_snapshot!(said(&REMOVE), @r#"
+    EDIO.md: removed
+    .claude/settings.json: removed
+    .mcp.json: removed
+    .claude/rules/edio.md: removed
+    .cursor/hooks.json: removed
+    .cursor/mcp.json: removed
+    .cursor/rules/edio.mdc: removed
+    .gemini/settings.json: removed
+    GEMINI.md: removed
+    .vscode/mcp.json: removed
+    .github/instructions/edio.instructions.md: removed
+    "#);
+    assert!(said(&REMOVE).starts_with("nothing of edio's is there to be taken out\n"));
+}
+
+#[test]
+fn the_usual_agents_are_those_that_may_be_here() {
+    let usual = ["claude", "cursor", "gemini", "vscode"];
+    let repo = Repo::with(&[("a", "one\n")]);
+    assert_eq!(agents(&edio_with(&repo, &[], &["init", "--json"])), usual);
+    let all = ["claude", "codex", "cursor", "gemini", "vscode"];
+    for found in ["in PATH", "at home", "in the project"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        let mut programs = &[][..];
+        match found {
+            "in PATH" => programs = &["codex"],
+            "at home" => fs::create_dir(repo.outside().join("home/.codex")).unwrap(),
+            _ => fs::create_dir(repo.path(".codex")).unwrap(),
+        }
+        assert_eq!(
+            agents(&edio_with(&repo, programs, &["init", "--json"])),
+            all,
+            "{found}"
+        );
+    }
+    let ran = repo.edio(["init", "--agents", "vscode,claude,claude", "--json"]);
+    assert_eq!(agents(&ran), usual, "those from before are still connected");
+    repo.edio(["init", "--remove", "--agents", "cursor,gemini"])
+        .ok();
+    assert_eq!(
+        agents(&repo.edio(["init", "--agents", "none", "--json"])),
+        ["claude", "vscode"]
+    );
+    assert!(repo.has("EDIO.md") && !repo.has(".cursor") && !repo.has("GEMINI.md"));
+    repo.edio(REMOVE).ok();
+    assert!(!repo.has("EDIO.md"));
+}
+
+#[test]
+fn without_agents_nothing_is_written_into_the_work_tree() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let before = (repo.git_state(), repo.manifest());
+    let ran = repo.edio(["init", "--agents", "none"]);
+    assert!(ran.ok().stderr.contains("edio is ready in"), "{ran}");
+    assert!(repo.has(".git/edio"));
+    assert!((repo.git_state(), repo.manifest()) == before);
+    for wrong in ["some", "none,claude", "all,claude", "claude,", ""] {
+        repo.edio(["init", "--agents", wrong]).fails(2);
+    }
+    repo.edio(["init", "--shared", "--user"]).fails(2);
+    assert!((repo.git_state(), repo.manifest()) == before);
+}
+
+#[test]
+fn what_init_makes_is_out_of_gits_sight_and_in_no_turn_and_no_commit() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".git/info/exclude", "# mine\n/private\n");
+    repo.write("private", "hush\n");
+    repo.write("seen", "new\n");
+    let (status, tree) = (repo.git(["status", "--porcelain"]), folders(&repo));
+    let index = fs::read(repo.path(".git/index")).unwrap();
+    repo.edio(ALL).ok();
+    for file in FILES {
+        assert!(repo.has(file), "{file}");
+    }
+    assert_eq!(repo.git(["status", "--porcelain"]), status);
+    assert_eq!(fs::read(repo.path(".git/index")).unwrap(), index);
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    let held = repo.git(["ls-tree", "-r", "--name-only", &repo.turn_ref(1)]);
+    assert_eq!(held, "a\nseen");
+    repo.edio(["restore", "0"]).ok();
+    assert!(repo.has("EDIO.md"), "a restore leaves it alone");
+    repo.edio(["restore", "1"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(
+        repo.git(["ls-tree", "-r", "--name-only", "HEAD"]),
+        "a\nseen"
+    );
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read(".git/info/exclude"), "# mine\n/private\n");
+    assert_eq!(folders(&repo), tree);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    repo.fsck();
+}
+
+#[test]
+fn a_second_time_changes_nothing() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".mcp.json", "{\"mcpServers\": {}}");
+    repo.edio(ALL).ok();
+    let (before, memory) = (everything(&repo), repo.read(".git/edio/connected.json"));
+    for words in [&ALL[..], &["init"], &["init", "--agents", "claude"]] {
+        let ran = repo.edio([words, &["--json"]].concat());
+        let record = &ran.ok().json()[0];
+        let files = record["files"].as_array().unwrap();
+        assert!(!files.is_empty() && files.iter().all(|file| file["action"] == "unchanged"));
+    }
+    assert!(everything(&repo) == before);
+    assert_eq!(repo.read(".git/edio/connected.json"), memory);
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_and_writes_nothing() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(
+        ".mcp.json",
+        "{\n  \"mcpServers\": {\n    \"evil\u{1b}[31m\": {}\n  }\n}\n",
+    );
+    let before = repo.everything_in(".");
+    let ran = repo.edio(["init", "--agents", "all", "--dry-run"]);
+    for shown in [
+        "--- a/.mcp.json\n+++ b/.mcp.json\n",
+        "\n+    \"edio\": {\n",
+        "--- /dev/null\n+++ b/EDIO.md\n@@",
+        "\n+@EDIO.md\n",
+    ] {
+        assert!(ran.ok().stdout.contains(shown), "{shown}: {ran}");
+    }
+    assert!(!ran.stdout.contains('\u{1b}'), "{ran}");
+    assert!(ran.stderr.contains("nothing was changed"), "{ran}");
+    let ran = repo.edio(["init", "--agents", "gemini", "--dry-run", "--json"]);
+    let record = &ran.ok().json()[0];
+    assert_eq!(record["dry_run"], true);
+    assert!(
+        record["files"][0]["diff"]
+            .as_str()
+            .unwrap()
+            .starts_with("--- /dev/null\n")
+    );
+    repo.edio(["init", "--remove", "--dry-run"]).ok();
+    assert!(repo.everything_in(".") == before);
+    repo.edio(ALL).ok();
+    let before = repo.everything_in(".");
+    let ran = repo.edio(["init", "--remove", "--dry-run"]);
+    assert!(ran.ok().stdout.contains("+++ /dev/null\n"), "{ran}");
+    assert!(ran.stderr.contains("EDIO.md: would be removed"), "{ran}");
+    assert!(repo.everything_in(".") == before);
+}
+
+#[test]
+fn a_tracked_file_is_not_touched_unless_it_is_shared() {
+    let hooks = "{\n  \"model\": \"x\"\n}\n";
+    let repo = Repo::with(&[
+        (".claude/settings.json", hooks),
+        (".mcp.json", "{}\n"),
+        ("GEMINI.md", "# Mine\n"),
+    ]);
+    let ran = repo.edio(["init", "--agents", "claude,gemini"]);
+    assert!(
+        ran.ok()
+            .stderr
+            .contains(".mcp.json is left as it is: git tracks it"),
+        "{ran}"
+    );
+    assert!(ran.stderr.contains("      \"command\": \"edio\""), "{ran}");
+    assert!(ran.stderr.contains("    @EDIO.md\n"), "{ran}");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(
+        repo.read(".claude/settings.local.json")
+            .contains("\"edio\"")
+    );
+    // Hooks that are there are not written a second time beside them.
+    repo.git(["rm", "-q", "--cached", ".claude/settings.json"]);
+    repo.edio(["init", "--agents", "claude"]).ok();
+    assert_eq!(repo.read(".claude/settings.json"), hooks);
+    repo.git(["reset", "-q"]);
+    repo.edio(REMOVE).ok();
+    assert!(!repo.has(".claude/settings.local.json"));
+
+    let ran = repo.edio(["init", "--agents", "claude,gemini", "--shared"]);
+    assert!(!ran.ok().stderr.contains("left as it is"), "{ran}");
+    let seen = " M .claude/settings.json\n M .mcp.json\n M GEMINI.md\n?? .claude/rules/\n?? .gemini/\n?? EDIO.md";
+    assert_eq!(repo.git(["status", "--porcelain"]), seen);
+    repo.commit("connected");
+    let ran = repo.edio(["init", "--agents", "claude,gemini"]);
+    assert!(ran.ok().stderr.contains("claude: is connected"), "{ran}");
+    let ran = repo.edio(REMOVE);
+    assert!(
+        ran.ok()
+            .stderr
+            .contains(".mcp.json is left as it is: git tracks it"),
+        "{ran}"
+    );
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    repo.edio(["init", "--remove", "--shared"]).ok();
+    repo.commit("not any more");
+    assert_eq!(repo.git(["diff", "--stat", "HEAD~2"]), "");
+}
+
+#[test]
+fn what_was_out_of_sight_may_be_shared_later() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let exclude = repo.read(".git/info/exclude");
+    repo.edio(["init", "--agents", "claude"]).ok();
+    repo.edio(["init", "--agents", "claude", "--shared"]).ok();
+    assert_eq!(repo.read(".git/info/exclude"), exclude);
+    assert_eq!(
+        repo.git(["status", "--porcelain"]),
+        "?? .claude/\n?? .mcp.json\n?? EDIO.md"
+    );
+    repo.edio(["init", "--agents", "claude"]).ok();
+    assert_eq!(
+        repo.git(["status", "--porcelain"]),
+        "?? .claude/\n?? .mcp.json\n?? EDIO.md"
+    );
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
+fn what_does_not_parse_is_left_alone() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let files = [
+        (".mcp.json", "{ bad", "line 1, column 3: expected"),
+        (
+            ".cursor/mcp.json",
+            "[]",
+            "line 1, column 1: the file is not an object",
+        ),
+        (
+            ".claude/settings.json",
+            "{\n  \"hooks\": 5\n}",
+            "line 2, column 12: \"hooks\" is not an object",
+        ),
+        (".codex/config.toml", "a =\n", "line 1, column 4:"),
+    ];
+    for (path, text, _) in files {
+        repo.write(path, text);
+    }
+    let ran = repo.edio(ALL);
+    for (path, text, why) in files {
+        assert!(
+            ran.ok()
+                .stderr
+                .contains(&format!("{path} is left as it is: {why}")),
+            "{ran}"
+        );
+        assert_eq!(repo.read(path), text);
+    }
+    assert!(
+        ran.stderr
+            .contains("    [mcp_servers.edio]\n    command = \"edio\"\n"),
+        "{ran}"
+    );
+    let record = &repo
+        .edio(["init", "--agents", "claude", "--json"])
+        .ok()
+        .json()[0];
+    assert_eq!(record["left"][0]["path"], ".claude/settings.json");
+    assert!(
+        record["left"][1]["add"]
+            .as_str()
+            .unwrap()
+            .contains("mcpServers")
+    );
+    assert_eq!(repo.edio(["doctor"]).code, Some(1));
+    let ran = repo.edio(REMOVE);
+    assert!(!ran.ok().stderr.contains("left"), "{ran}");
+    for (path, text, _) in files {
+        assert_eq!(repo.read(path), text);
+    }
+}
+
+#[test]
+fn a_file_that_its_agent_ignores_is_named() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".mcp.json", "{\n  // mine\n  \"a\": [1,]\n}\n");
+    repo.write(".vscode/mcp.json", "{\n  // mine\n  \"a\": [1,]\n}\n");
+    let ran = repo.edio(ALL);
+    let named = "the agent ignores all of .mcp.json: line 2, column 3: a comment";
+    assert!(ran.ok().stderr.contains(named), "{ran}");
+    assert!(!ran.stderr.contains("ignores all of .vscode"), "{ran}");
+    assert!(repo.read(".mcp.json").contains("// mine") && repo.read(".mcp.json").contains("edio"));
+}
+
+#[test]
+fn links_are_followed_but_not_out_of_the_work_tree() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let away = repo.outside().join("away");
+    fs::create_dir(&away).unwrap();
+    fs::write(away.join("mcp.json"), "{}\n").unwrap();
+    repo.write("config/mcp.json", "{}\n");
+    fs::create_dir(repo.path(".cursor")).unwrap();
+    repo.link(".cursor/mcp.json", "../config/mcp.json");
+    repo.link(".mcp.json", "../away/mcp.json");
+    repo.link(".gemini", "../away");
+    repo.link("EDIO.md", "nowhere");
+    fs::create_dir(repo.path("AGENTS.md")).unwrap();
+    let before = (repo.everything_in("."), repo.everything_in("../away"));
+    let ran = repo.edio(ALL);
+    for told in [
+        ".mcp.json is left as it is: a link leads out of the work tree from there",
+        ".gemini/settings.json is left as it is: a link leads out of the work tree from there",
+        "EDIO.md is left as it is: a link leads nowhere from there",
+        "AGENTS.md is left as it is: what stands there is no file",
+    ] {
+        assert!(ran.ok().stderr.contains(told), "{told}: {ran}");
+    }
+    assert!(repo.path(".cursor/mcp.json").is_symlink());
+    assert!(repo.read("config/mcp.json").contains("edio"));
+    assert_eq!(repo.everything_in("../away"), before.1);
+    repo.edio(REMOVE).ok();
+    let contents = |lines: &[String]| -> Vec<String> {
+        let lines = lines.iter().filter(|line| !line.starts_with("\".git/"));
+        lines
+            .map(|line| line.replace(|c: char| c.is_ascii_digit(), ""))
+            .collect()
+    };
+    assert_eq!(contents(&repo.everything_in(".")), contents(&before.0));
+}
+
+#[test]
+fn a_repository_of_its_own_is_not_written_into() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.git(["init", "-q", ".claude"]);
+    let ran = repo.edio(["init", "--agents", "claude"]);
+    assert!(
+        ran.ok()
+            .stderr
+            .contains("it lies in a repository of its own"),
+        "{ran}"
+    );
+    assert_eq!(repo.manifest_of(".claude"), [""; 0]);
+}
+
+#[test]
+fn permissions_stay() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".mcp.json", "{}");
+    repo.write("AGENTS.md", "# Mine\n");
+    let mode = |path: &str| fs::metadata(repo.path(path)).unwrap().permissions().mode() & 0o777;
+    repo.chmod(".mcp.json", 0o600);
+    repo.chmod("AGENTS.md", 0o755);
+    for words in [&ALL[..], &REMOVE] {
+        repo.edio(words).ok();
+        assert_eq!((mode(".mcp.json"), mode("AGENTS.md")), (0o600, 0o755));
+    }
+}
+
+#[test]
+fn only_the_users_own_files_are_written_where_that_is_asked() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let home = repo.outside().join("home");
+    fs::create_dir_all(home.join("dotfiles")).unwrap();
+    fs::create_dir(home.join(".config")).unwrap();
+    fs::write(home.join("dotfiles/claude.json"), "{\"projects\": {}}\n").unwrap();
+    std::os::unix::fs::symlink("dotfiles/claude.json", home.join(".claude.json")).unwrap();
+    let (tree, before) = (everything(&repo), repo.manifest_of("../home"));
+    let ran = edio_with(&repo, &[], &["init", "--agents", "all", "--user"]);
+    assert!(everything(&repo) == tree, "{ran}");
+    assert!(
+        ran.ok()
+            .stderr
+            .contains("claude: got ~/.claude/settings.json (hooks), ~/.claude.json (server)\n"),
+        "{ran}"
+    );
+    for file in [
+        ".claude/settings.json",
+        ".codex/hooks.json",
+        ".codex/config.toml",
+        ".cursor/hooks.json",
+        ".cursor/mcp.json",
+        ".gemini/settings.json",
+        "dotfiles/claude.json",
+    ] {
+        let text = fs::read_to_string(home.join(file)).unwrap();
+        assert!(text.contains("edio"), "{file}");
+    }
+    assert!(home.join(".claude.json").is_symlink());
+    let ran = edio_with(&repo, &[], &REMOVE);
+    assert!(
+        ran.ok().stderr.contains("nothing of edio's"),
+        "the project has nothing: {ran}"
+    );
+    edio_with(&repo, &[], &["init", "--remove", "--user"]).ok();
+    assert_eq!(repo.manifest_of("../home"), before);
+    assert!(everything(&repo) == tree);
+    let ran = repo.ran(repo.command(["init", "--user"]).env_remove("HOME"));
+    ran.fails(1);
+}
+
+#[test]
+fn worktrees_share_what_is_out_of_sight() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.git(["worktree", "add", "-q", "../linked"]);
+    let status = |folder: &str| repo.git_in(&repo.path(folder), ["status", "--porcelain"]);
+    let exclude = repo.read(".git/info/exclude");
+    repo.edio(["init", "--agents", "claude,gemini"]).ok();
+    repo.edio_in("../linked", ["init", "--agents", "claude"])
+        .ok();
+    assert_eq!(
+        (status("."), status("../linked")),
+        (String::new(), String::new())
+    );
+    repo.edio(REMOVE).ok();
+    assert!(!repo.has("EDIO.md") && !repo.has("GEMINI.md"));
+    assert_eq!(
+        status("../linked"),
+        "",
+        "the other worktree still has its files"
+    );
+    assert!(!repo.read(".git/info/exclude").contains("GEMINI"));
+    repo.edio_in("../linked", REMOVE).ok();
+    assert_eq!(status("../linked"), "");
+    assert_eq!(repo.read(".git/info/exclude"), exclude);
+}
+
+#[test]
+fn what_is_taken_out_needs_no_memory() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("AGENTS.md", "# Mine\n");
+    repo.write(
+        ".mcp.json",
+        "{\n  \"mcpServers\": {\n    \"mine\": {}\n  }\n}\n",
+    );
+    let before = (repo.manifest(), repo.read(".git/info/exclude"));
+    repo.edio(ALL).ok();
+    repo.remove(".git/edio");
+    repo.edio(ALL).ok();
+    assert!(
+        repo.git(["status", "--porcelain"])
+            .lines()
+            .all(|line| !line.contains("EDIO"))
+    );
+    repo.edio(REMOVE).ok();
+    assert_eq!((repo.manifest(), repo.read(".git/info/exclude")), before);
+}
+
+#[test]
+fn what_the_user_changed_since_stays() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".mcp.json", "{\n  \"mcpServers\": {}\n}\n");
+    repo.edio(ALL).ok();
+    let put = repo.read(".mcp.json");
+    repo.write(
+        ".mcp.json",
+        put.replacen("\"edio\"", "\"mine\": {},\n    \"edio\"", 1),
+    );
+    repo.write("GEMINI.md", "@EDIO.md\n\n# Mine\n");
+    repo.write(".cursor/rules/edio.mdc", "mine\n");
+    repo.write(
+        ".codex/config.toml",
+        format!("model = \"x\"\n\n{}", repo.read(".codex/config.toml")),
+    );
+    let ran = repo.edio(REMOVE);
+    let left = ".cursor/rules/edio.mdc is left as it is: it is not as edio wrote it";
+    assert!(ran.ok().stderr.contains(left), "{ran}");
+    assert_eq!(
+        repo.read(".mcp.json"),
+        "{\n  \"mcpServers\": {\n    \"mine\": {}\n  }\n}\n"
+    );
+    assert_eq!(repo.read("GEMINI.md"), "# Mine\n");
+    assert_eq!(repo.read(".codex/config.toml"), "model = \"x\"\n");
+    assert_eq!(repo.read(".cursor/rules/edio.mdc"), "mine\n");
+    assert!(!repo.has("EDIO.md") && !repo.has(".codex/hooks.json") && !repo.has(".gemini"));
+    // What has become the user's is in git's sight.
+    let seen = "?? .codex/\n?? .mcp.json\n?? GEMINI.md";
+    assert_eq!(repo.git(["status", "--porcelain"]), seen);
+}
+
+#[test]
+fn an_entry_from_before_is_not_taken_out() {
+    let own = "{\"mcpServers\": {\"edio\": {\"command\": \"edio\", \"args\": [\"mcp\"]}}}";
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".mcp.json", own);
+    repo.edio(ALL).ok();
+    assert_eq!(repo.read(".mcp.json"), own);
+    let hooks = repo.read(".codex/hooks.json");
+    repo.edio(REMOVE).ok();
+    assert!(!repo.has(".codex"));
+    assert_eq!(repo.read(".mcp.json"), own);
+    // Codex trusts a hook by the hash of its definition: it must never change.
+    let hooks: Value = serde_json::from_str(&hooks).unwrap();
+    assert_snapshot!(hooks["hooks"]["PostToolUse"].to_string(), @r#"[{"hooks":[{"command":"edio hook codex","timeout":10,"type":"command"}],"matcher":"Bash|apply_patch|Edit|Write|mcp__.*"}]"#);
+    assert_eq!(hooks["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], 3);
+}
+
+#[test]
+fn p5_what_was_interrupted_is_finished_or_taken_back() {
+    for gone in 0..FILES.len() {
+        let repo = Repo::with(&[("a", "one\n")]);
+        let before = (
+            repo.manifest(),
+            folders(&repo),
+            repo.read(".git/info/exclude"),
+        );
+        repo.edio(ALL).ok();
+        let whole = repo.manifest();
+        for file in &FILES[gone..] {
+            repo.remove(file);
+        }
+        if gone % 2 == 0 {
+            repo.edio(ALL).ok();
+            assert_eq!(repo.manifest(), whole);
+            assert_eq!(repo.git(["status", "--porcelain"]), "");
+        }
+        repo.edio(REMOVE).ok();
+        let after = (
+            repo.manifest(),
+            folders(&repo),
+            repo.read(".git/info/exclude"),
+        );
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn p6_many_at_once_leave_what_one_leaves() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let exclude = repo.read(".git/info/exclude");
+    let agents = ["claude", "cursor", "gemini", "vscode"];
+    for name in &agents[1..] {
+        repo.git(["worktree", "add", "-q", &format!("../{name}")]);
+    }
+    let tops = [".", "../cursor", "../gemini", "../vscode"];
+    let all_at_once = |words: &[&str]| {
+        let start = |(top, agent): (&str, &str)| {
+            let mut command = repo.command([words, &["--agents", agent]].concat());
+            command.current_dir(repo.path(top)).spawn().unwrap()
+        };
+        let twice = tops.into_iter().zip(agents).flat_map(|one| [one, one]);
+        let children: Vec<_> = twice.map(start).collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+    };
+    for _ in 0..5 {
+        all_at_once(&["init", "-q"]);
+        for top in tops {
+            assert_eq!(repo.git_in(&repo.path(top), ["status", "--porcelain"]), "");
+        }
+        all_at_once(&["init", "-q", "--remove"]);
+        assert_eq!(repo.read(".git/info/exclude"), exclude);
+        assert_eq!(fs::read_dir(repo.path(".git/info")).unwrap().count(), 1);
+        assert_eq!(repo.manifest().len(), 1);
+    }
+}
+
+#[test]
+fn the_file_that_codex_prefers_is_the_one() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("AGENTS.override.md", "# Mine\n");
+    repo.edio(["init", "--agents", "codex"]).ok();
+    assert!(
+        repo.read("AGENTS.override.md")
+            .contains("<!-- edio:begin -->")
+            && !repo.has("AGENTS.md")
+    );
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read("AGENTS.override.md"), "# Mine\n");
+}
+
+#[test]
+fn the_exclude_file_may_be_of_any_shape() {
+    for shape in [
+        None,
+        Some(""),
+        Some("x"),
+        Some("x\r\n"),
+        Some("\u{feff}x\n"),
+        Some("\n\n#y"),
+    ] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.remove(".git/info");
+        if let Some(text) = shape {
+            repo.write(".git/info/exclude", text);
+        }
+        repo.write("x", "ignored, or not\n");
+        let status = repo.git(["status", "--porcelain"]);
+        repo.edio(ALL).ok();
+        assert_eq!(repo.git(["status", "--porcelain"]), status, "{shape:?}");
+        repo.edio(REMOVE).ok();
+        let left = fs::read_to_string(repo.path(".git/info/exclude")).ok();
+        assert_eq!(left.as_deref(), shape);
+    }
+}
+
+#[test]
+fn init_works_from_a_subdirectory() {
+    let repo = Repo::with(&[("sub/a", "one\n")]);
+    repo.edio_in("sub", ["init", "--agents", "claude"]).ok();
+    assert!(repo.has(".mcp.json") && !repo.has("sub/.mcp.json"));
+    repo.edio_in("sub", REMOVE).ok();
+    assert!(!repo.has(".mcp.json"));
+}
+
+#[test]
+fn the_text_for_agents_is_short_and_true() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "claude"]).ok();
+    let text = repo.read("EDIO.md");
+    assert!(text.lines().count() <= 25);
+    assert_eq!(repo.read(".claude/rules/edio.md"), text);
+    let help = repo.edio(["--help"]).stdout;
+    let verbs = text
+        .split("`edio ")
+        .skip(1)
+        .map(|rest| rest.split([' ', '`']).next().unwrap());
+    for verb in verbs {
+        assert!(help.contains(&format!("\n  {verb} ")), "{verb}");
+    }
+}
+
+/// What may stand in a file: comments, odd white space, other line ends, a byte order mark, things that don't parse.
+fn content(kind: &'static str) -> impl Strategy<Value = Option<String>> {
+    let line = match kind {
+        "json" => prop_oneof![
+            Just("{}"), Just("{\"mcpServers\":{}}"), Just("{ \"hooks\" : { \"Stop\":[] } }"), Just("[]"), Just("{"),
+            Just("{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [] }, // x\n\t\t],\n\t},\n}"),
+            Just("{\n    \"servers\" : {\"x\":{}},\n  /* c */ \"mcpServers\": { \"edio\": { \"env\": {} } } }"),
+            Just("  \n"), Just(""),
+        ].boxed(),
+        "toml" => prop_oneof![
+            Just("mcp_servers = {}"), Just("[mcp_servers]"), Just("# c\n\n\n[a]\nb = 1 # x"), Just("mcp_servers = 1"),
+            Just("[mcp_servers.a]\ncommand='x'\n[[z]]"), Just("mcp_servers.edio.command = 'x'"), Just("  \n"), Just(""),
+        ].boxed(),
+        _ => prop_oneof![Just("# Mine"), Just("@EDIO.md"), Just("\n\n"), Just("text\n\n\n"), Just("")].boxed(),
+    };
+    let text = (line, any::<(bool, bool, bool)>()).prop_map(|(text, (dos, mark, end))| {
+        let mark = if mark { "\u{feff}" } else { "" };
+        let end = if end { "\n" } else { "" };
+        let text = format!("{mark}{text}{end}");
+        if dos {
+            text.replace('\n', "\r\n")
+        } else {
+            text
+        }
+    });
+    prop_oneof![1 => Just(None), 3 => text.prop_map(Some)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_was_there_is_given_back_to_the_byte(
+        json in prop::collection::vec(content("json"), 7),
+        toml in content("toml"),
+        text in prop::collection::vec(content("text"), 2),
+        linked in any::<bool>(),
+    ) {
+        let repo = Repo::with(&[("a", "one\n")]);
+        let names = [".claude/settings.json", ".mcp.json", ".codex/hooks.json", ".cursor/mcp.json", ".cursor/hooks.json", ".gemini/settings.json", ".vscode/mcp.json", "AGENTS.md", "GEMINI.md", ".codex/config.toml"];
+        let contents = json.into_iter().chain(text).chain([toml]);
+        for (name, content) in names.into_iter().zip(contents) {
+            let Some(content) = content else {
+                continue;
+            };
+            repo.write(name, &content);
+            if linked {
+                let target = format!("real-{}", name.replace('/', "-"));
+                fs::rename(repo.path(name), repo.path(&target)).unwrap();
+                let up = "../".repeat(name.matches('/').count());
+                repo.link(name, &format!("{up}{target}"));
+            }
+        }
+        let state = || (repo.manifest(), folders(&repo), repo.git(["status", "--porcelain", "-uall"]), repo.read(".git/info/exclude"));
+        let before = state();
+        repo.edio(ALL).ok();
+        let once = everything(&repo);
+        prop_assert_eq!(&repo.git(["status", "--porcelain", "-uall"]), &before.2);
+        repo.edio(ALL).ok();
+        prop_assert!(everything(&repo) == once);
+        repo.edio(REMOVE).ok();
+        prop_assert_eq!(state(), before);
+    }
+}
