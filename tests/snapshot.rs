@@ -343,6 +343,27 @@ fn p2_names_of_every_kind_are_held() {
     repo.fsck();
 }
 
+/// git takes what lies beyond such a link for unchanged.
+#[test]
+fn p2_what_was_in_a_folder_that_is_a_link_to_itself_now_is_gone() {
+    for rule in ["", "d\n"] {
+        let repo = Repo::with(&[("a", "a\n"), ("d/x", "1\n"), ("d/e/y", "1\n")]);
+        repo.edio(["snapshot"]).ok();
+        repo.write(".gitignore", rule);
+        repo.remove("d");
+        repo.link("d", "d");
+        repo.edio(["snapshot"]).ok();
+        assert_eq!(repo.in_turn(2, "d/x"), None);
+        assert_eq!(repo.in_turn(2, "d/e/y"), None);
+        assert_eq!(repo.in_turn(2, "d").is_some(), rule.is_empty());
+        let ran = repo.edio(["restore", "1"]);
+        match rule {
+            "" => assert_eq!(repo.read("d/x"), "1\n"),
+            _ => drop(ran.fails(3)),
+        }
+    }
+}
+
 #[test]
 fn p2_files_folders_and_links_change_places() {
     let repo = Repo::with(&[

@@ -92,6 +92,11 @@ impl Status {
             })?;
         }
         status.unreadable = stderr.lines().filter_map(unreadable).collect();
+        for path in stderr.lines().filter_map(beyond_a_loop) {
+            if !status.changed.iter().any(|changed| changed.path == path) {
+                status.changed.push(Changed { path, index: None });
+            }
+        }
         Ok(status)
     }
 
@@ -141,6 +146,12 @@ fn unreadable(line: &[u8]) -> Option<RepoPath> {
     RepoPath::new(folder.strip_suffix(b"/").unwrap_or(folder))
 }
 
+/// `a/b: Too many levels of symbolic links`: a path of the index, where a folder above it has become a link to itself. git
+/// takes it for unchanged, and it is gone.
+fn beyond_a_loop(line: &[u8]) -> Option<RepoPath> {
+    RepoPath::new(line.strip_suffix(b": Too many levels of symbolic links")?)
+}
+
 impl Head {
     fn take(&mut self, header: &[u8]) -> Option<()> {
         match header.split_once_str(" ")? {
@@ -182,6 +193,14 @@ mod tests {
         assert_eq!(status.untracked, [RepoPath::new("new").unwrap()]);
         assert_eq!(status.nested, [RepoPath::new("lib").unwrap()]);
         assert_eq!(status.unholdable, [b".GIT/x".to_vec()]);
+    }
+
+    #[test]
+    fn what_lies_beyond_a_link_to_itself_has_changed() {
+        let stderr = b"d/x: Too many levels of symbolic links\n".repeat(2);
+        let status = Status::parse(b"", &stderr).unwrap();
+        let changed: Vec<_> = status.changed.iter().map(|c| c.path.to_string()).collect();
+        assert_eq!(changed, ["d/x"]);
     }
 
     #[test]
