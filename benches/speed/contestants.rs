@@ -187,6 +187,21 @@ impl Edio {
         succeed(self.command(words));
     }
 
+    /// As an agent's hook, with an event of Claude Code's. A tool either names the file that it has written, or is a shell.
+    pub fn hook(&self, event: &str, file: &str) {
+        let top = self.project.top.to_string_lossy();
+        let tool = if file.is_empty() { "Bash" } else { "Write" };
+        let event = format!(
+            r#"{{"session_id":"s","cwd":"{top}","hook_event_name":"{event}","prompt":"measured","tool_name":"{tool}","tool_input":{{"file_path":"{top}/{file}"}}}}"#
+        );
+        let mut command = self.command(&["hook", "claude"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(event.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+
     /// As in a repository that never saw edio.
     pub fn forget_everything(&self) {
         let format = "--format=delete %(refname)";

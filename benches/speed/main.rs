@@ -61,6 +61,7 @@ fn main() {
         let mut table = Table::new(files);
         let project = Project::make(&folder.path().join("plain"), files);
         session(&mut table, folder.path(), &project, args.rounds);
+        hooks(&mut table, folder.path(), &project, args.rounds);
         long_session(&mut table, folder.path(), &project, args.rounds);
         println!("{table}");
         tables.push(table.json());
@@ -143,6 +144,26 @@ fn session(table: &mut Table, folder: &Path, plain: &Project, rounds: usize) {
         "edio, restore of 100 files",
         edio.peak_memory(&["restore", "@-1"]),
     );
+}
+
+/// What an agent waits for: a prompt, a tool that names its file, one that names none, the end of its turn.
+fn hooks(table: &mut Table, folder: &Path, plain: &Project, rounds: usize) {
+    let edio = Edio::new(plain.copy(&folder.join("hooks")));
+    edio.hook("UserPromptSubmit", "");
+    for round in 0..rounds {
+        table.time("git status -uall, beside hooks", || {
+            git(&edio.project, &["status", "--porcelain", "-uall"])
+        });
+        table.time("edio, prompt", || edio.hook("UserPromptSubmit", ""));
+        edio.project.edit(Edit::One, 2 * round);
+        let path = edio.project.edited(2 * round);
+        table.time("edio, path known", || edio.hook("PostToolUse", &path));
+        edio.project.edit(Edit::One, 2 * round + 1);
+        table.time("edio, tool that may touch anything", || {
+            edio.hook("PostToolUse", "")
+        });
+        table.time("edio, end of a turn", || edio.hook("Stop", ""));
+    }
 }
 
 /// What many turns cost: their list, and their room on disk.
