@@ -25,7 +25,7 @@ use crate::history::workspace::{Locked, Workspace, scratch_near};
 use crate::process::Command;
 use crate::term::{self, time};
 
-/// How long an agent is kept waiting.
+/// How long an agent is kept waiting, all in all.
 const WAIT: Duration = Duration::from_millis(1500);
 
 /// The same at the end of a conversation: agents give a hook one second there.
@@ -93,6 +93,7 @@ fn verb(words: &[OsString]) -> Option<&OsString> {
 
 /// Hears what happened, and has another edio see to it.
 fn hear(agent: &str) {
+    let watch = Stopwatch::start();
     let Ok(agent) = agent.parse::<Agent>() else {
         return;
     };
@@ -108,7 +109,7 @@ fn hear(agent: &str) {
         _ => WAIT,
     };
     if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
-        worker.ends_within(wait);
+        worker.ends_within(wait.saturating_sub(watch.elapsed()));
     }
 }
 

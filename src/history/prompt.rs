@@ -139,39 +139,51 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
     }) {
         return Ok(());
     }
-    let scan = scan(workspace, TooMuch::Refuse)?;
     let unfinished = by.take_prompt(&mut workspace.state);
-    let are_others = open(&workspace.state, seconds).next().is_some();
-    if ground(workspace)?.is_none() {
-        begin_here(workspace, scan, now.moment)?;
-    } else if let Some(unfinished) = unfinished {
-        let work = by.work(Some(&unfinished));
-        let request = turn(Some(unfinished.text), work, Ending::Interrupted, now);
-        record(workspace, scan, &request)?;
-    } else if are_others {
-        // It may be theirs.
-        remember(workspace, scan)?;
-    } else {
-        close_steps(workspace, now.moment)?;
-        let request = Request {
-            kind: Kind::Human,
-            message: None,
-            unchanged: Unchanged::Skip,
-            work: Work {
-                ending: (now.is_late)().then_some(Ending::Unmeasured),
-                ..Work::default()
-            },
-            moment: now.moment,
-        };
-        record(workspace, scan, &request)?;
-    }
+    let before = what_was_before(workspace, by, unfinished, now);
     let state = &mut workspace.state;
     state.prompts.retain(|other| seconds - other.at <= PATIENCE);
+    // Also where that failed: what comes of it has its message then.
     state.prompts.push(Prompt {
         at: seconds,
         ..prompt
     });
-    Ok(())
+    before
+}
+
+/// Records what has changed until an agent was told something.
+fn what_was_before(
+    workspace: &mut Locked,
+    by: &By,
+    unfinished: Option<Prompt>,
+    now: &Now<'_>,
+) -> Result<()> {
+    let scan = scan(workspace, TooMuch::Refuse)?;
+    let are_others = open(&workspace.state, now.moment.seconds).next().is_some();
+    if ground(workspace)?.is_none() {
+        return begin_here(workspace, scan, now.moment).map(drop);
+    }
+    if let Some(unfinished) = unfinished {
+        let work = by.work(Some(&unfinished));
+        let request = turn(Some(unfinished.text), work, Ending::Interrupted, now);
+        return record(workspace, scan, &request).map(drop);
+    }
+    if are_others {
+        // It may be theirs.
+        return remember(workspace, scan);
+    }
+    close_steps(workspace, now.moment)?;
+    let request = Request {
+        kind: Kind::Human,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work: Work {
+            ending: (now.is_late)().then_some(Ending::Unmeasured),
+            ..Work::default()
+        },
+        moment: now.moment,
+    };
+    record(workspace, scan, &request).map(drop)
 }
 
 /// An agent has used a tool: what that changed is a step.
