@@ -1,12 +1,11 @@
 //! What edio relies on in git, asked of git itself: the git in `PATH`, without edio.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
-use crate::common::Repo;
+use crate::common::{Repo, fed};
 
 /// git at the top, ready to be given more.
 fn git(repo: &Repo, words: &[&str]) -> Command {
@@ -14,20 +13,6 @@ fn git(repo: &Repo, words: &[&str]) -> Command {
     repo.surround(&mut git);
     git.current_dir(&repo.top).args(words);
     git
-}
-
-/// Runs a command that reads this.
-fn fed(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
-    let piped = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = piped.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // It may end without having read all of it.
-    let _ = stdin.write_all(input.as_ref());
-    drop(stdin);
-    child.wait_with_output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestError, TestRunner};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
 use crate::common::{Ran, Repo};
@@ -85,6 +85,45 @@ enum Verb {
     Gc,
     Forget(&'static str),
     Look(&'static str),
+    Hook(Event),
+}
+
+/// What an agent tells.
+#[derive(Clone, Debug)]
+enum Event {
+    Told,
+    Wrote(&'static str),
+    Ran,
+    Stopped,
+}
+
+impl Event {
+    fn payload(&self, top: &Path) -> String {
+        let name = match self {
+            Event::Told => "UserPromptSubmit",
+            Event::Wrote(_) | Event::Ran => "PostToolUse",
+            Event::Stopped => "Stop",
+        };
+        let (tool, input) = match self {
+            Event::Wrote(path) => ("Write", json!({ "file_path": top.join(path) })),
+            _ => ("Bash", json!({})),
+        };
+        let event = json!({
+            "session_id": "s", "cwd": top, "hook_event_name": name, "prompt": "do it",
+            "tool_name": tool, "tool_input": input,
+        });
+        event.to_string()
+    }
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let path = prop::sample::select(PATHS.to_vec());
+    prop_oneof![
+        2 => Just(Event::Told),
+        5 => path.prop_map(Event::Wrote),
+        1 => Just(Event::Ran),
+        2 => Just(Event::Stopped),
+    ]
 }
 
 fn verb() -> impl Strategy<Value = Verb> {
@@ -104,6 +143,7 @@ fn verb() -> impl Strategy<Value = Verb> {
         1 => Just(Verb::Gc),
         1 => path().prop_map(Verb::Forget),
         1 => prop::sample::select(vec!["status", "log", "diff"]).prop_map(Verb::Look),
+        6 => event().prop_map(Verb::Hook),
     ]
 }
 
@@ -370,6 +410,7 @@ impl World {
             Verb::Gc => words(&["gc"]),
             Verb::Forget(path) => words(&["forget", "--yes", "-f", path]),
             Verb::Look(verb) => words(&[verb]),
+            Verb::Hook(_) => words(&["hook", "claude"]),
         }
     }
 
@@ -382,7 +423,10 @@ impl World {
         let words = self.words(verb)?;
         let before = self.see();
         let numbered = self.turn_commits();
-        let ran = self.repo.edio(&words);
+        let ran = match verb {
+            Verb::Hook(event) => self.repo.edio_fed(&words, event.payload(&self.repo.top)),
+            _ => self.repo.edio(&words),
+        };
         assert!(matches!(ran.code, Some(0..=3)), "{words:?}: {ran}");
         assert!(!ran.stderr.contains("panicked"), "{words:?}: {ran}");
         let after = self.see();
@@ -416,6 +460,7 @@ impl World {
             | Verb::Close
             | Verb::Forget(_)
             | Verb::Accept
+            | Verb::Hook(_)
             | Verb::AcceptTurn(_) => {
                 assert_eq!(before.disk, after.disk, "P1, {what}");
             }
@@ -452,6 +497,10 @@ impl World {
             let commit = record["commit"].as_str().unwrap();
             // An undone accept or close brings back turns that are known.
             if before.turns.contains(commit) || self.turns.contains_key(commit) {
+                continue;
+            }
+            // A step of named files may have led to it: it holds these as they were, and the rest of the turn before.
+            if record["status"] == "interrupted" {
                 continue;
             }
             let is_before = matches!(record["kind"].as_str(), Some("safety" | "human"));

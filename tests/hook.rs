@@ -1,14 +1,13 @@
 //! `edio hook`: what agents say becomes turns and steps, and the agent notices nothing.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo};
+use crate::common::{Ran, Repo, fed};
 
 /// Has an agent's hook called with this on its standard input. It must end well, and in silence (P8).
 fn call(repo: &Repo, agent: &str, payload: impl AsRef<[u8]>) {
@@ -22,17 +21,6 @@ fn call_as(command: &mut Command, payload: impl AsRef<[u8]>) {
         output.stdout.is_empty() && output.stderr.is_empty(),
         "{output:?}"
     );
-}
-
-fn fed(command: &mut Command, payload: impl AsRef<[u8]>) -> Output {
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let payload = payload.as_ref().to_vec();
-    let writer = thread::spawn(move || drop(stdin.write_all(&payload)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
 }
 
 /// Claude Code at work in a repository.

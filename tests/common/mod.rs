@@ -8,9 +8,11 @@ mod hostile;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::thread;
 
 use tempfile::TempDir;
 
@@ -27,6 +29,18 @@ pub fn edio_binary() -> &'static Path {
 enum Streams {
     Captured,
     Terminal,
+}
+
+/// Runs a command that reads this. It may end without having read all of it.
+pub fn fed(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.as_ref().to_vec();
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
 }
 
 /// A folder for one test, with a repository in it.
@@ -241,9 +255,23 @@ impl Repo {
         self.ran(&mut command)
     }
 
+    /// Runs edio at the top, with this on its standard input.
+    pub fn edio_fed<W: AsRef<OsStr>>(
+        &self,
+        words: impl IntoIterator<Item = W>,
+        input: impl AsRef<[u8]>,
+    ) -> Ran {
+        let output = fed(&mut self.command(words), input);
+        self.outcome(&output)
+    }
+
     /// Runs a command to its end.
     pub fn ran(&self, command: &mut Command) -> Ran {
         let output = command.output().unwrap();
+        self.outcome(&output)
+    }
+
+    fn outcome(&self, output: &Output) -> Ran {
         self.world().is_unharmed();
         Ran {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
