@@ -216,6 +216,7 @@ fn trust_is_read_where_the_agent_keeps_it() {
     let keys = [
         "session_start:0:0",
         "user_prompt_submit:0:0",
+        "pre_tool_use:0:0",
         "post_tool_use:0:0",
         "subagent_stop:0:0",
         "stop:0:0",

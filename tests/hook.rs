@@ -65,6 +65,17 @@ impl<'a> Claude<'a> {
         self.used("Bash", json!({"command": "true"}), call);
     }
 
+    fn is_about_to_write(&self, path: impl AsRef<Path>, call: &str) {
+        let input = json!({"file_path": self.cwd.join(path)});
+        let more = json!({"tool_name": "Edit", "tool_input": input, "tool_use_id": call});
+        self.says("PreToolUse", more);
+    }
+
+    fn is_about_to_run_a_command(&self, call: &str) {
+        let more = json!({"tool_name": "Bash", "tool_input": {}, "tool_use_id": call});
+        self.says("PreToolUse", more);
+    }
+
     fn used(&self, tool: &str, input: Value, call: &str) {
         let more = json!({"tool_name": tool, "tool_input": input, "tool_use_id": call});
         self.says("PostToolUse", more);
@@ -180,6 +191,45 @@ fn what_changed_between_two_prompts_is_the_persons() {
             "1 | turn | claude | first",
             "2 | human | null | a",
             "3 | turn | claude | second"
+        ]
+    );
+}
+
+/// Who edits beside an agent is not taken for it.
+#[test]
+fn what_changed_before_a_tool_is_not_what_the_tool_did() {
+    let repo = Repo::with(&[("a", "a\n"), ("b", "b\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_about_to_run_a_command("t0");
+    has_no_session(&repo);
+    claude.is_told("do it");
+    repo.write("a", "of the person\n");
+    repo.write("b", "of the person\n");
+    claude.is_about_to_write("a", "t1");
+    repo.write("a", "of the agent\n");
+    claude.wrote("a", "t1");
+    claude.is_about_to_run_a_command("t2");
+    repo.write("c", "of the command\n");
+    claude.ran_a_command("t2");
+    claude.stops();
+    let steps = log(&repo, &["--steps"]);
+    let said: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            fields(
+                step,
+                &["turn", "step", "agent", "tool_call", "message", "prompt"],
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 | 1 | null | null | a | do it",
+            "1 | 2 | claude | t1 | a | do it",
+            "1 | 3 | null | null | b | do it",
+            "1 | 4 | claude | t2 | c | do it",
+            "1 | null | claude | null | do it | do it",
         ]
     );
 }
@@ -746,10 +796,11 @@ fn each_agent_is_understood() {
         let said = said.replace("{TOP}", repo.top.to_str().unwrap());
         let agent = name.split('-').next().unwrap();
         for (number, line) in said.lines().filter(|line| !line.is_empty()).enumerate() {
-            if line.contains("new.txt") {
+            let is_done = !line.contains("PreToolUse") && !line.contains("BeforeTool");
+            if is_done && line.contains("new.txt") {
                 repo.write("new.txt", format!("{number}\n"));
             }
-            if line.contains("touch by-shell") {
+            if is_done && line.contains("touch by-shell") {
                 repo.write("by-shell", format!("{number}\n"));
             }
             call(&repo, agent, line);

@@ -112,7 +112,7 @@ fn the_text_of_connecting() {
     assert_snapshot!(said(&["init", "--agents", "codex", "--dry-run"]), @r#"
     --- /dev/null
     +++ b/.codex/hooks.json
-    @@ -0,0 +1,82 @@
+    @@ -0,0 +1,92 @@
     +{
     +  "hooks": {
     +    "SessionStart": [
@@ -137,9 +137,19 @@ fn the_text_of_connecting() {
     +        ]
     +      }
     +    ],
+    +    "PreToolUse": [
+    +      {
+    +        "hooks": [
+    +          {
+    +            "type": "command",
+    +            "command": "edio hook codex",
+    +            "timeout": 10
+    +          }
+    +        ]
+    +      }
+    +    ],
     +    "PostToolUse": [
     +      {
-    +        "matcher": "Bash|apply_patch|Edit|Write|mcp__.*",
     +        "hooks": [
     +          {
     +            "type": "command",
@@ -697,7 +707,7 @@ fn an_entry_from_before_is_not_taken_out() {
     assert_eq!(repo.read(".mcp.json"), own);
     // Codex trusts a hook by the hash of its definition: it must never change.
     let hooks: Value = serde_json::from_str(&hooks).unwrap();
-    assert_snapshot!(hooks["hooks"]["PostToolUse"].to_string(), @r#"[{"hooks":[{"command":"edio hook codex","timeout":10,"type":"command"}],"matcher":"Bash|apply_patch|Edit|Write|mcp__.*"}]"#);
+    assert_snapshot!(hooks["hooks"]["PostToolUse"].to_string(), @r#"[{"hooks":[{"command":"edio hook codex","timeout":10,"type":"command"}]}]"#);
     assert_eq!(hooks["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], 3);
 }
 

@@ -8,19 +8,18 @@ use super::event::{Ending, Payload, Touched, What};
 pub(super) const APPROVAL: &str =
     "start claude here, trust the folder, and approve the server edio when asked (or later: /mcp)";
 
-/// The tools after which files may have changed.
-const TOOLS: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Task|Agent|mcp__.*";
-
-/// The events that edio hears of, and of which tools.
-const EVENTS: [(&str, Option<&str>); 8] = [
-    ("SessionStart", None),
-    ("UserPromptSubmit", None),
-    ("PostToolUse", Some(TOOLS)),
-    ("PostToolUseFailure", Some(TOOLS)),
-    ("SubagentStop", None),
-    ("Stop", None),
-    ("StopFailure", None),
-    ("SessionEnd", None),
+/// The events that edio hears of. Which tools change files it knows better than a pattern that would have to be written
+/// anew with each tool that comes.
+const EVENTS: [&str; 9] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStop",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
 ];
 
 /// The files that connect Claude Code.
@@ -52,9 +51,7 @@ fn hooks() -> Vec<Entry> {
         ]
     };
     let events = EVENTS.into_iter();
-    events
-        .map(|(event, tools)| group(event, tools, handler()))
-        .collect()
+    events.map(|event| group(event, None, handler())).collect()
 }
 
 /// Is the folder trusted, and the server approved?
@@ -116,9 +113,12 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "SessionStart" => Some(What::Opened),
         "UserPromptSubmit" => Some(payload.told("prompt")),
-        "PostToolUse" | "PostToolUseFailure" => {
-            payload.used(|tool, input| touched(payload, tool, input))
-        }
+        "PreToolUse" => payload
+            .tool(|tool, input| touched(payload, tool, input))
+            .map(What::Using),
+        "PostToolUse" | "PostToolUseFailure" => payload
+            .tool(|tool, input| touched(payload, tool, input))
+            .map(What::Used),
         "SubagentStop" => Some(What::Paused),
         // Helpers may go on in the background, and it stops again when they have ended.
         "Stop" if !payload.list("background_tasks").is_empty() => Some(What::Paused),

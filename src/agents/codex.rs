@@ -2,26 +2,24 @@
 
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group, server};
-use super::event::{Ending, Payload, Touched, What};
+use super::event::{Ending, Payload, Tool, Touched, What};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
 
 const COMMAND: &str = "edio hook codex";
 
-/// The tools after which files may have changed.
-const TOOLS: &str = "Bash|apply_patch|Edit|Write|mcp__.*";
-
-/// The events that edio hears of, of which tools, and how many seconds it has at most. Codex gives no more than three at
-/// the end of a session and at an interruption.
-const EVENTS: [(&str, Option<&str>, u32); 7] = [
-    ("SessionStart", None, 10),
-    ("UserPromptSubmit", None, 10),
-    ("PostToolUse", Some(TOOLS), 10),
-    ("SubagentStop", None, 10),
-    ("Stop", None, 10),
-    ("Interrupt", None, 3),
-    ("SessionEnd", None, 3),
+/// The events that edio hears of, and how many seconds it has at most. Codex gives no more than three at the end of a
+/// session and at an interruption.
+const EVENTS: [(&str, u32); 8] = [
+    ("SessionStart", 10),
+    ("UserPromptSubmit", 10),
+    ("PreToolUse", 10),
+    ("PostToolUse", 10),
+    ("SubagentStop", 10),
+    ("Stop", 10),
+    ("Interrupt", 3),
+    ("SessionEnd", 3),
 ];
 
 /// The files that connect Codex.
@@ -58,7 +56,7 @@ fn hooks() -> Vec<Entry> {
     };
     let events = EVENTS.into_iter();
     events
-        .map(|(event, tools, timeout)| group(event, tools, handler(timeout)))
+        .map(|(event, timeout)| group(event, None, handler(timeout)))
         .collect()
 }
 
@@ -120,19 +118,22 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "SessionStart" => Some(What::Opened),
         "UserPromptSubmit" => Some(payload.told("prompt")),
-        "PostToolUse" => payload.used(|tool, input| match tool {
-            "apply_patch" => files_of_patch(payload, input),
-            "update_plan" | "view_image" | "web_search" | "read_file" | "list_dir" => {
-                Touched::Nothing
-            }
-            _ => Touched::Anything,
-        }),
+        "PreToolUse" => tool(payload).map(What::Using),
+        "PostToolUse" => tool(payload).map(What::Used),
         "SubagentStop" => Some(What::Paused),
         "Stop" => Some(What::Ended(Ending::Completed)),
         "Interrupt" => Some(What::Ended(Ending::Interrupted)),
         "SessionEnd" => Some(What::Closed),
         _ => None,
     }
+}
+
+fn tool(payload: &Payload<'_>) -> Option<Tool> {
+    payload.tool(|tool, input| match tool {
+        "apply_patch" => files_of_patch(payload, input),
+        "update_plan" | "view_image" | "web_search" | "read_file" | "list_dir" => Touched::Nothing,
+        _ => Touched::Anything,
+    })
 }
 
 /// The files that a patch names: `*** Add File: p`, `*** Update File: p`, `*** Delete File: p`, `*** Move to: p`.

@@ -83,16 +83,8 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
             payload.file_in(payload, &["file_path"]),
         )),
         "afterShellExecution" => Some(used(payload, "Shell", Touched::Anything)),
-        "afterMCPExecution" => payload.used(|_, _| Touched::Anything),
-        "postToolUse" | "postToolUseFailure" => payload.used(|tool, input| match tool {
-            "Write" | "Edit" | "StrReplace" | "Delete" => {
-                payload.file_in(input, &["file_path", "path", "target_file"])
-            }
-            "Read" | "Grep" | "Glob" | "List" | "LS" | "Search" | "WebSearch" | "WebFetch" => {
-                Touched::Nothing
-            }
-            _ => Touched::Anything,
-        }),
+        "afterMCPExecution" => payload.tool(|_, _| Touched::Anything).map(What::Used),
+        "postToolUse" | "postToolUseFailure" => tool(payload).map(What::Used),
         "subagentStop" => Some(What::Paused),
         "stop" => Some(What::Ended(match payload.text("status") {
             Some("aborted") => Ending::Interrupted,
@@ -110,5 +102,17 @@ fn used(payload: &Payload<'_>, name: &str, touched: Touched) -> What {
         name: name.to_owned(),
         call: payload.word(&["tool_use_id"]),
         touched,
+    })
+}
+
+fn tool(payload: &Payload<'_>) -> Option<Tool> {
+    payload.tool(|tool, input| match tool {
+        "Write" | "Edit" | "StrReplace" | "Delete" => {
+            payload.file_in(input, &["file_path", "path", "target_file"])
+        }
+        "Read" | "Grep" | "Glob" | "List" | "LS" | "Search" | "WebSearch" | "WebFetch" => {
+            Touched::Nothing
+        }
+        _ => Touched::Anything,
     })
 }

@@ -34,6 +34,8 @@ pub enum What {
     Opened,
     /// The agent was told to do something. This is the first line of that.
     Told(String),
+    /// It is about to use a tool.
+    Using(Tool),
     /// It has used a tool, well or not.
     Used(Tool),
     /// It waits for helpers that are still at work, or one of them has ended.
@@ -96,7 +98,9 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         Agent::Cursor => super::cursor::what(&payload),
         Agent::Gemini => super::gemini::what(&payload),
     }?;
-    if matches!(&what, What::Used(tool) if tool.touched == Touched::Nothing) {
+    if let What::Using(tool) | What::Used(tool) = &what
+        && tool.touched == Touched::Nothing
+    {
         return None;
     }
     Some(Event {
@@ -168,19 +172,19 @@ impl<'a> Payload<'a> {
         found
     }
 
-    /// The tool that was used; what it may have changed is told by its name and its input.
-    pub fn used(&self, touched: impl FnOnce(&str, &Payload<'a>) -> Touched) -> Option<What> {
+    /// The tool that is used; what it may change is told by its name and its input.
+    pub fn tool(&self, touched: impl FnOnce(&str, &Payload<'a>) -> Touched) -> Option<Tool> {
         let name = self.text("tool_name")?;
         let input = Payload(self.get("tool_input").and_then(Value::as_object));
         let is_edios = name.starts_with("mcp__edio__") || name.starts_with("mcp_edio_");
-        Some(What::Used(Tool {
+        Some(Tool {
             name: first_line(name),
             call: self.word(&["tool_use_id"]),
             touched: match is_edios {
                 true => Touched::Nothing,
                 false => touched(name, &input),
             },
-        }))
+        })
     }
 
     /// The file that a field of a tool's input names; anything, where none of them does.

@@ -2,20 +2,19 @@
 
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Purpose, Reach, Read, Trust, group, server};
-use super::event::{Ending, Payload, Touched, What};
+use super::event::{Ending, Payload, Tool, Touched, What};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start gemini here and trust the folder (or: /permissions); it warns of the new hooks once, and /mcp shows the server";
 
-/// The tools after which files may have changed.
-const TOOLS: &str = "write_file|replace|run_shell_command|mcp_.*";
-
-/// The events that edio hears of, and of which tools.
-const EVENTS: [(&str, Option<&str>); 4] = [
-    ("BeforeAgent", None),
-    ("AfterTool", Some(TOOLS)),
-    ("AfterAgent", None),
-    ("SessionEnd", None),
+/// The events that edio hears of.
+const EVENTS: [&str; 6] = [
+    "SessionStart",
+    "BeforeAgent",
+    "BeforeTool",
+    "AfterTool",
+    "AfterAgent",
+    "SessionEnd",
 ];
 
 /// The files that connect Gemini CLI.
@@ -48,9 +47,7 @@ fn hooks() -> Vec<Entry> {
         ]
     };
     let events = EVENTS.into_iter();
-    events
-        .map(|(event, tools)| group(event, tools, handler()))
-        .collect()
+    events.map(|event| group(event, None, handler())).collect()
 }
 
 /// Is the folder trusted, or one above it?
@@ -91,13 +88,18 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "SessionStart" => Some(What::Opened),
         "BeforeAgent" => Some(payload.told("prompt")),
-        "AfterTool" => payload.used(|tool, input| match tool {
-            "write_file" | "replace" => payload.file_in(input, &["file_path"]),
-            tool if LOOKS.contains(&tool) => Touched::Nothing,
-            _ => Touched::Anything,
-        }),
+        "BeforeTool" => tool(payload).map(What::Using),
+        "AfterTool" => tool(payload).map(What::Used),
         "AfterAgent" => Some(What::Ended(Ending::Completed)),
         "SessionEnd" => Some(What::Closed),
         _ => None,
     }
+}
+
+fn tool(payload: &Payload<'_>) -> Option<Tool> {
+    payload.tool(|tool, input| match tool {
+        "write_file" | "replace" => payload.file_in(input, &["file_path"]),
+        tool if LOOKS.contains(&tool) => Touched::Nothing,
+        _ => Touched::Anything,
+    })
 }

@@ -14,7 +14,7 @@ use clap::error::ErrorKind;
 
 use super::{moment, place_at};
 use crate::agents::Agent;
-use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
+use crate::agents::event::{self, Ending, Event, Touched, What};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ fn worker(event: &Event) -> Option<Command> {
 /// The same event without a list of files that is too long.
 fn in_short(event: &Event) -> Event {
     let mut event = event.clone();
-    if let What::Used(tool) = &mut event.what {
+    if let What::Using(tool) | What::Used(tool) = &mut event.what {
         tool.touched = Touched::Anything;
     }
     event.folders.truncate(1);
@@ -185,10 +185,10 @@ fn homes(event: &Event) -> Vec<PathBuf> {
 
 fn jobs(event: &Event, homes: &[PathBuf]) -> Vec<Job> {
     match &event.what {
-        What::Used(Tool {
-            touched: Touched::Files(files),
-            ..
-        }) => by_work_tree(files),
+        What::Using(tool) | What::Used(tool) => match &tool.touched {
+            Touched::Files(files) => by_work_tree(files),
+            _ => homes.iter().cloned().map(Job::whole).collect(),
+        },
         _ => homes.iter().cloned().map(Job::whole).collect(),
     }
 }
@@ -307,6 +307,7 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
             };
             prompt::told(workspace, by, prompt, now)
         }
+        What::Using(_) => prompt::using(workspace, by, job.files.as_deref(), now),
         What::Used(tool) => {
             let tool = Use {
                 tool: tool.name.clone(),
@@ -353,6 +354,7 @@ fn name(what: &What) -> &'static str {
     match what {
         What::Opened => "conversation opened",
         What::Told(_) => "prompt",
+        What::Using(_) => "tool about to be used",
         What::Used(_) => "tool used",
         What::Paused => "helper ended",
         What::Ended(_) => "ended",

@@ -186,6 +186,28 @@ fn what_was_before(
     record(workspace, scan, &request).map(drop)
 }
 
+/// An agent is about to use a tool: what has changed until now is nothing that this tool did. It is a step of nobody's
+/// that is known, on the way of what the agent was told.
+///
+/// # Errors
+///
+/// The snapshot failed.
+pub fn using(
+    workspace: &mut Locked,
+    by: &By,
+    files: Option<&[PathBuf]>,
+    now: &Now<'_>,
+) -> Result<()> {
+    let Some(open) = by.open_prompt(&workspace.state) else {
+        return Ok(());
+    };
+    let work = Work {
+        prompt: by.work(Some(open)).prompt,
+        ..Work::default()
+    };
+    step(workspace, files, work, now)
+}
+
 /// An agent has used a tool: what that changed is a step.
 ///
 /// # Errors
