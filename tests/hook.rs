@@ -234,6 +234,47 @@ fn what_changed_before_a_tool_is_not_what_the_tool_did() {
     );
 }
 
+/// What one of them has named is its own; what was found by looking around may be the other's, and says so.
+#[test]
+fn two_agents_in_one_work_tree_have_a_turn_each() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let one = Claude::at(&repo);
+    let other = Claude {
+        session: "s2",
+        ..Claude::at(&repo)
+    };
+    one.is_told("first");
+    repo.write("a", "of one\n");
+    other.is_told("second");
+    one.wrote("a", "t1");
+    repo.write("b", "of the other\n");
+    other.wrote("b", "t2");
+    repo.write("c", "of some command\n");
+    one.ran_a_command("t3");
+    one.stops();
+    other.stops();
+    let steps = log(&repo, &["--steps"]);
+    let said: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            fields(
+                step,
+                &["turn", "step", "agent_session", "message", "shared"],
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 | 1 | s1 | a | []",
+            "1 | 2 | s2 | b | []",
+            "1 | 3 | s1 | c | [\"claude\"]",
+            "1 | null | s1 | first | [\"claude\"]",
+            "2 | null | s2 | second | []",
+        ]
+    );
+}
+
 #[test]
 fn a_prompt_that_changed_nothing_is_no_turn() {
     let repo = Repo::with(&[("a", "a\n")]);

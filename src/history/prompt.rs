@@ -18,7 +18,7 @@ use super::snapshot::{
 };
 use super::state::State;
 use super::turn::{Ending, Kind, Work};
-use super::workspace::{Locked, Start};
+use super::workspace::{Locked, Start, Workspace};
 
 /// A prompt whose end was not seen for so long, in seconds, is not waited for any more.
 const PATIENCE: i64 = 24 * 60 * 60;
@@ -47,6 +47,10 @@ pub struct Prompt {
     pub calls: Vec<String>,
     /// Other work trees in which it was worked on.
     pub elsewhere: Vec<PathBuf>,
+    /// Were steps taken for it?
+    pub has_steps: bool,
+    /// Are they in the turn of another agent's prompt, which ended first?
+    pub in_others_turn: bool,
 }
 
 /// Who works.
@@ -205,7 +209,7 @@ pub fn using(
         prompt: by.work(Some(open)).prompt,
         ..Work::default()
     };
-    step(workspace, files, work, now)
+    step(workspace, files, work, now).map(drop)
 }
 
 /// An agent has used a tool: what that changed is a step.
@@ -225,10 +229,11 @@ pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Resul
         tool_call: tool.call.clone(),
         ..by.work(known)
     };
-    step(workspace, tool.files.as_deref(), work, now)?;
+    let has_step = step(workspace, tool.files.as_deref(), work, now)?;
     let mut prompts = workspace.state.prompts.iter_mut();
     if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
         prompt.at = now.moment.seconds;
+        prompt.has_steps |= has_step;
         prompt.calls.extend(tool.call.clone());
         let surplus = prompt.calls.len().saturating_sub(CALLS);
         prompt.calls.drain(..surplus);
@@ -236,12 +241,13 @@ pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Resul
     Ok(())
 }
 
+/// Takes a step, if anything has changed. Has it?
 fn step(
     workspace: &mut Locked,
     files: Option<&[PathBuf]>,
     work: Work,
     now: &Now<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let mut request = Request {
         kind: Kind::Step,
         message: None,
@@ -252,7 +258,7 @@ fn step(
     let named = files.and_then(|files| in_work_tree(workspace, files));
     if let (Some(paths), Some(ground)) = (named, ground(workspace)?) {
         if paths.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(named) = look_at(workspace, &ground, &paths)? {
             request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
@@ -261,7 +267,25 @@ fn step(
     }
     let scan = scan(workspace, TooMuch::Refuse)?;
     request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
-    record(workspace, scan, &request).map(drop)
+    if let Some(agent) = &request.work.agent {
+        request.work.shared = others(workspace, agent, &request.work.agent_session, now);
+    }
+    Ok(record(workspace, scan, &request)?.turn.is_some())
+}
+
+/// The other agents that are at work here: what a scan finds may be theirs.
+fn others(
+    workspace: &Workspace,
+    agent: &str,
+    session: &Option<String>,
+    now: &Now<'_>,
+) -> Vec<String> {
+    let open = open(&workspace.state, now.moment.seconds);
+    let others = open.filter(|prompt| prompt.agent != agent || prompt.session != *session);
+    let mut names: Vec<String> = others.map(|prompt| prompt.agent.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Those of these files that lie in the work tree. `None` where one of them is all of it.
@@ -279,7 +303,7 @@ fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> 
 /// The snapshot failed.
 pub fn paused(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
     let work = by.work(by.open_prompt(&workspace.state));
-    step(workspace, None, work, now)
+    step(workspace, None, work, now).map(drop)
 }
 
 /// An agent has ended what it was told to do: what has changed since is a turn, and none where nothing has.
@@ -293,9 +317,24 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
         return Ok(());
     }
     let scan = scan(workspace, TooMuch::Refuse)?;
-    let work = by.work(prompt.as_ref());
-    let request = turn(prompt.map(|prompt| prompt.text), work, ending, now);
-    record(workspace, scan, &request).map(drop)
+    let work = Work {
+        shared: others(workspace, &by.agent, &by.session, now),
+        ..by.work(prompt.as_ref())
+    };
+    let is_owed = prompt.as_ref().is_some_and(|prompt| prompt.in_others_turn);
+    let mut request = turn(prompt.map(|prompt| prompt.text), work, ending, now);
+    if is_owed {
+        request.unchanged = Unchanged::Take;
+    }
+    let taken = record(workspace, scan, &request)?;
+    if taken.turn.is_some() {
+        let prompts = workspace.state.prompts.iter_mut();
+        prompts
+            .filter(|prompt| prompt.has_steps)
+            .for_each(|prompt| prompt.in_others_turn = true);
+        workspace.state.save(&workspace.scratch())?;
+    }
+    Ok(())
 }
 
 /// An agent is gone: what it has not ended is interrupted.

@@ -209,7 +209,7 @@ fn work(workspace: &Workspace, request: &Request) -> Work {
     work
 }
 
-/// Records what became of the files that an agent's tool named, if anything did, as a step.
+/// Records what became of the files that an agent's tool named, if anything did, as a step. Returns whether it did.
 ///
 /// # Errors
 ///
@@ -219,9 +219,9 @@ pub fn record_named(
     ground: Ground,
     named: Named,
     request: &Request,
-) -> Result<()> {
+) -> Result<bool> {
     if named.tree == ground.tree {
-        return Ok(());
+        return Ok(false);
     }
     let git = &workspace.git;
     let (differences, stat) = git.differences_counted(&ground.tree, &named.tree, &[])?;
@@ -237,7 +237,8 @@ pub fn record_named(
     };
     write_turn(workspace, ground, &named.tree, note, request.moment.seconds)?;
     pack::count(workspace)?;
-    workspace.state.save(&workspace.scratch())
+    workspace.state.save(&workspace.scratch())?;
+    Ok(true)
 }
 
 /// Saves what the turn's tree can't hold: the bytes on disk behind conversions, and a long list of what is skipped.

@@ -153,6 +153,8 @@ pub struct Work {
     pub tool: Option<String>,
     /// The agent's own id for that use.
     pub tool_call: Option<String>,
+    /// Other agents that were at work here, too: what they did can't be told from what this one did.
+    pub shared: Vec<String>,
     /// How it ended.
     pub ending: Option<Ending>,
     /// The exit code of the command that `run` ran.
@@ -246,6 +248,7 @@ impl Note {
                 prompt: trailers.get("Prompt").map(str::to_owned),
                 tool: trailers.get("Tool").map(str::to_owned),
                 tool_call: trailers.get("Tool-Call").map(str::to_owned),
+                shared: trailers.get("Shared").map_or_else(Vec::new, words),
                 ending: trailers.read("Status"),
                 exit: trailers.read("Exit"),
             },
@@ -260,6 +263,8 @@ impl Note {
     pub fn write(&self) -> Vec<u8> {
         let skipped =
             (self.skipped_count > 0).then(|| skipped::write(self.skipped_count, &self.skipped));
+        let shared = &self.work.shared;
+        let shared = (!shared.is_empty()).then(|| shared.join(" "));
         let trailers = Trailers::default()
             .with("Session", self.session.as_str())
             .with("Turn", self.number.to_string())
@@ -274,6 +279,7 @@ impl Note {
             .with_some("Prompt", self.work.prompt.as_deref())
             .with_some("Tool", self.work.tool.as_deref())
             .with_some("Tool-Call", self.work.tool_call.as_deref())
+            .with_some("Shared", shared)
             .with_some("Status", self.work.ending.map(|ending| ending.to_string()))
             .with_some("Exit", self.work.exit.map(|code| code.to_string()));
         self.choice
@@ -287,6 +293,10 @@ impl Note {
     pub fn subject(&self) -> &str {
         self.message.trim_start().lines().next().unwrap_or_default()
     }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
 }
 
 /// edio's own signature: turns are made where nobody has told git a name, too.
@@ -346,6 +356,7 @@ mod tests {
                 prompt: Some("fix it".to_owned()),
                 tool: Some("Bash".to_owned()),
                 tool_call: Some("toolu_1".to_owned()),
+                shared: vec!["codex".to_owned(), "gemini".to_owned()],
                 ending: Some(Ending::Failed),
                 exit: Some(3),
             },
