@@ -34,6 +34,8 @@ pub enum What {
     Opened,
     /// The agent was told to do something. This is the first line of that.
     Told(String),
+    /// It goes on by itself, since what it had left to the background has ended.
+    Woken,
     /// It has used a tool, well or not.
     Used(Tool),
     /// It waits for helpers that are still at work, or one of them has ended.
