@@ -360,13 +360,49 @@ fn helpers_at_work_keep_the_turn_open() {
         "SubagentStop",
         json!({"agent_id": "h1", "agent_type": "general-purpose"}),
     );
+    // This is told to the model as if the person had said it.
+    claude.is_told("<task-notification>\n<summary>It has ended</summary>\n</task-notification>");
     claude.stops();
     let steps = log(&repo, &["--steps"]);
     let said: Vec<_> = steps
         .iter()
-        .map(|step| fields(step, &["turn", "step", "message"]))
+        .map(|step| fields(step, &["turn", "step", "message", "status"]))
         .collect();
-    assert_eq!(said, ["1 | 1 | a", "1 | 2 | b", "1 | null | with helpers"]);
+    assert_eq!(
+        said,
+        [
+            "1 | 1 | a | null",
+            "1 | 2 | b | null",
+            "1 | null | with helpers | completed"
+        ]
+    );
+}
+
+/// It may be a server, and never end. When it does, the agent may go on.
+#[test]
+fn a_command_left_in_the_background_keeps_no_turn_open() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("serve");
+    repo.write("a", "1\n");
+    let tasks = json!([{"id": "b1", "type": "shell", "status": "running"}]);
+    claude.says("Stop", json!({"background_tasks": tasks}));
+    repo.write("mine", "the person's\n");
+    claude.is_told("<task-notification>\n<summary>It has ended</summary>\n</task-notification>");
+    repo.write("b", "2\n");
+    claude.stops();
+    let said: Vec<_> = log(&repo, &[])
+        .iter()
+        .map(|turn| fields(turn, &["turn", "kind", "message", "prompt", "status"]))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 | turn | serve | serve | completed",
+            "2 | human | mine | null | null",
+            "3 | turn | b | null | completed"
+        ]
+    );
 }
 
 #[test]

@@ -112,6 +112,8 @@ const LOOKS: [&str; 14] = [
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "SessionStart" => Some(What::Opened),
+        // What has ended in the background is told in the place of a prompt.
+        "UserPromptSubmit" if is_notification(payload) => Some(What::Woken),
         "UserPromptSubmit" => Some(payload.told("prompt")),
         "PreToolUse" => payload
             .tool(|tool, input| touched(payload, tool, input))
@@ -120,13 +122,24 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
             .tool(|tool, input| touched(payload, tool, input))
             .map(What::Used),
         "SubagentStop" => Some(What::Paused),
-        // Helpers may go on in the background, and it stops again when they have ended.
-        "Stop" if !payload.list("background_tasks").is_empty() => Some(What::Paused),
+        "Stop" if waits_for_helpers(payload) => Some(What::Paused),
         "Stop" => Some(What::Ended(Ending::Completed)),
         "StopFailure" => Some(What::Ended(Ending::Failed)),
         "SessionEnd" => Some(What::Closed),
         _ => None,
     }
+}
+
+fn is_notification(payload: &Payload<'_>) -> bool {
+    let prompt = payload.text("prompt").unwrap_or_default();
+    prompt.trim_start().starts_with("<task-notification>")
+}
+
+/// Helpers may go on in the background, and it stops again when they have ended. Not so a command there: it may be a
+/// server, and run forever.
+fn waits_for_helpers(payload: &Payload<'_>) -> bool {
+    let tasks = payload.list("background_tasks");
+    tasks.iter().any(|task| task["type"] != "shell")
 }
 
 fn touched(payload: &Payload<'_>, tool: &str, input: &Payload<'_>) -> Touched {

@@ -36,6 +36,8 @@ pub enum What {
     Told(String),
     /// It is about to use a tool.
     Using(Tool),
+    /// It goes on by itself, since what it had left to the background has ended.
+    Woken,
     /// It has used a tool, well or not.
     Used(Tool),
     /// It waits for helpers that are still at work, or one of them has ended.

@@ -296,18 +296,21 @@ fn existing(folder: &Path) -> PathBuf {
 }
 
 fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'_>) -> Result<()> {
+    let prompt = |text: &str| Prompt {
+        agent: by.agent.clone(),
+        session: by.session.clone(),
+        id: event.prompt.clone(),
+        text: text.to_owned(),
+        ..Prompt::default()
+    };
     match &event.what {
-        What::Told(text) => {
-            let prompt = Prompt {
-                agent: by.agent.clone(),
-                session: by.session.clone(),
-                id: event.prompt.clone(),
-                text: text.clone(),
-                ..Prompt::default()
-            };
-            prompt::told(workspace, by, prompt, now)
-        }
+        What::Told(text) => prompt::told(workspace, by, prompt(text), now),
         What::Using(_) => prompt::using(workspace, by, job.files.as_deref(), now),
+        // What it was told before is still what it works on, unless that has ended: then nobody has told it anything.
+        What::Woken => match by.open_prompt(&workspace.state) {
+            Some(_) => prompt::paused(workspace, by, now),
+            None => prompt::told(workspace, by, prompt(""), now),
+        },
         What::Used(tool) => {
             let tool = Use {
                 tool: tool.name.clone(),
@@ -355,6 +358,7 @@ fn name(what: &What) -> &'static str {
         What::Opened => "conversation opened",
         What::Told(_) => "prompt",
         What::Using(_) => "tool about to be used",
+        What::Woken => "woken",
         What::Used(_) => "tool used",
         What::Paused => "helper ended",
         What::Ended(_) => "ended",

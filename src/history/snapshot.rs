@@ -204,7 +204,14 @@ fn work(workspace: &Workspace, request: &Request) -> Work {
     if request.kind == Kind::Turn && work.prompt.is_none() {
         let agent = work.agent.as_deref();
         let open = prompt::the_open_one(&workspace.state, agent, request.moment.seconds);
-        work.prompt = open.map(|prompt| prompt.text.clone());
+        if let Some(open) = open {
+            work.prompt = Some(open.text.clone()).filter(|text| !text.is_empty());
+            // The agent's own server does not know the conversation.
+            let is_its_own = agent == Some(open.agent.as_str());
+            work.agent_session = work
+                .agent_session
+                .or_else(|| open.session.clone().filter(|_| is_its_own));
+        }
     }
     work
 }

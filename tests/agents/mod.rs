@@ -1,6 +1,10 @@
 //! Programs that others have made, and that call edio: installed at fixed versions, and run against the real binary.
 
+mod claude;
+mod codex;
 mod mcp;
+mod stage;
+mod turns;
 
 use std::fs;
 use std::path::{Path, PathBuf};
