@@ -2,7 +2,7 @@
 
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Purpose, Reach, server};
-use super::event::{Ending, Payload, Tool, Touched, What};
+use super::event::{Ending, Payload, Touched, What};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "open the folder in Cursor and trust it; Settings, Hooks shows the hooks, and Settings, Tools & MCP switches the server edio on";
@@ -77,12 +77,11 @@ fn hooks() -> Vec<Entry> {
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "beforeSubmitPrompt" => Some(payload.told("prompt")),
-        "afterFileEdit" => Some(used(
-            payload,
-            "Edit",
-            payload.file_in(payload, &["file_path"]),
-        )),
-        "afterShellExecution" => Some(used(payload, "Shell", Touched::Anything)),
+        "afterFileEdit" => {
+            let touched = payload.file_in(payload, &["file_path"]);
+            Some(payload.used_as("Edit", touched))
+        }
+        "afterShellExecution" => Some(payload.used_as("Shell", Touched::Anything)),
         "afterMCPExecution" => payload.used(|_, _| Touched::Anything),
         "postToolUse" | "postToolUseFailure" => payload.used(|tool, input| match tool {
             "Write" | "Edit" | "StrReplace" | "Delete" => {
@@ -103,12 +102,4 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
         "sessionEnd" => Some(What::Closed),
         _ => super::claude::what(payload),
     }
-}
-
-fn used(payload: &Payload<'_>, name: &str, touched: Touched) -> What {
-    What::Used(Tool {
-        name: name.to_owned(),
-        call: payload.word(&["tool_use_id"]),
-        touched,
-    })
 }

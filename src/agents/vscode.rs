@@ -37,7 +37,12 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
         Reach::User => vec![server(USER_FILE)],
         Reach::Project => vec![
             server(".vscode/mcp.json"),
-            File::instructions(".github/instructions/edio.instructions.md", INSTRUCTIONS),
+            instructions(),
         ],
     }
+}
+
+/// The instructions that VS Code and Copilot CLI read.
+pub(super) fn instructions() -> File {
+    File::instructions(".github/instructions/edio.instructions.md", INSTRUCTIONS)
 }
