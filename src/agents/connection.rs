@@ -2,8 +2,8 @@
 
 use super::config::{Config, Entry, Language, Value};
 use super::{
-    Agent, aider, antigravity, claude, cline, codex, copilot, cursor, gemini, kilo, opencode, pi, vscode,
-    windsurf, zed,
+    Agent, aider, antigravity, claude, cline, codex, copilot, cursor, gemini, kilo, opencode, pi,
+    vscode, windsurf, zed,
 };
 
 /// The text that tells an agent how to work with edio. It is sent with each conversation: it must stay short.

@@ -4,8 +4,7 @@ use super::connection::{EDIO_MD, File, Instead, Reach};
 use super::opencode;
 
 /// What the person must still do.
-pub(super) const APPROVAL: &str =
-    "start it with edio run kilo: it has no hooks, and run takes the turns; kilo mcp list shows the server";
+pub(super) const APPROVAL: &str = "start it with edio run kilo: it has no hooks, and run takes the turns; kilo mcp list shows the server";
 
 /// The files that connect Kilo. Its configuration has the form of OpenCode's.
 pub(super) fn files(reach: Reach) -> Vec<File> {

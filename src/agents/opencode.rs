@@ -6,8 +6,7 @@ use super::connection::{File, Instead, Purpose, Reach};
 use super::event::{Ending, Payload, Touched, What};
 
 /// What the person must still do.
-pub(super) const APPROVAL: &str =
-    "start opencode here anew; opencode mcp list shows the server. Offline, any plugin makes its start slow";
+pub(super) const APPROVAL: &str = "start opencode here anew; opencode mcp list shows the server. Offline, any plugin makes its start slow";
 
 const PLUGIN: &str = include_str!("opencode.js");
 

@@ -5,8 +5,7 @@ use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, serve
 use super::event::{Ending, Payload, Touched, What};
 
 /// What the person must still do.
-pub(super) const APPROVAL: &str =
-    "start pi here and trust the folder: until then extension and server are left out; pi mcp list shows the server";
+pub(super) const APPROVAL: &str = "start pi here and trust the folder: until then extension and server are left out; pi mcp list shows the server";
 
 /// TypeScript that is JavaScript, too.
 const EXTENSION: &str = include_str!("pi.ts");

@@ -35,10 +35,7 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     };
     match reach {
         Reach::User => vec![server(USER_FILE)],
-        Reach::Project => vec![
-            server(".vscode/mcp.json"),
-            instructions(),
-        ],
+        Reach::Project => vec![server(".vscode/mcp.json"), instructions()],
     }
 }
 
