@@ -426,7 +426,23 @@ fn agents_are_told_in_one_table() {
     repo.remove(".clinerules/hooks/TaskStart");
     let before = repo.everything_in(".");
     let ran = edio_with(&repo, &["edio", "codex"], &["agents"]);
-    insta::assert_snapshot!(ran.ok().stdout, @"");
+    insta::assert_snapshot!(ran.ok().stdout, @"
+    agent        found  hooks  MCP   trust    last event
+    claude       no     yes    yes   missing  -
+    codex        yes    no     no    unknown  -
+    cursor       no     no     no    -        -
+    gemini       no     no     no    unknown  -
+    vscode       no     -      no    -        -
+    copilot      no     no     yes   unknown  -
+    opencode     no     no     no    -        -
+    kilo         no     -      yes   -        -
+    pi           yes    yes    yes   given    just now
+    cline        no     part   no    -        -
+    zed          no     -      no    -        -
+    windsurf     no     no     no    -        -
+    antigravity  no     no     no    -        -
+    aider        no     -      -     -        -
+    ");
     assert_eq!(repo.everything_in("."), before, "looking changes nothing");
     let ran = edio_with(&repo, &["edio", "codex"], &["agents", "--json"]);
     let records = ran.ok().json();

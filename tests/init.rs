@@ -1030,7 +1030,7 @@ fn the_configuration_of_aider_is_read_with_care() {
         repo.write(".aider.conf.yml", "read:\n- a.md\n- EDIO.md\n");
         let ran = repo.edio(["doctor"]);
         assert!(
-            ran.ok().stdout.contains("ok: aider: instructions: there"),
+            ran.stdout.contains("ok: aider: instructions: there"),
             "{ran}"
         );
         repo.edio(["init", "--agents", "aider"]).ok();

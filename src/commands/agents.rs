@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::connection::{Sights, all, is_found, trust_in_short};
+use super::connection::{Sights, all, is_installed, trust_in_short};
 use super::{Context, Printed};
 use crate::agents::Agent;
 use crate::agents::config::Standing;
@@ -14,8 +14,8 @@ use crate::term::{style, time};
 
 /// List the agents: which are here, and how each is connected
 ///
-/// A column says `yes`, `no`, `part` where only some of it is there, or `-` where the agent knows of no such thing. Trust is
-/// what the agent's own files say of this folder. What helps where something is missing: edio doctor.
+/// A column says yes, no, part where only some of it is there, or - where the agent knows of no such thing. Trust is what
+/// the agent's own files say of this folder. What helps where something is missing: edio doctor.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio agents\n  edio agents --json")]
 pub struct Args {}
@@ -66,7 +66,7 @@ fn record(agent: Agent, workspace: &Workspace, sights: &Sights) -> Record {
     Record {
         agent: agent.to_string(),
         title: agent.title(),
-        found: is_found(agent, workspace),
+        found: is_installed(agent),
         connected: sights.is_connected(agent),
         hooks: standing(Purpose::Hooks),
         server: standing(Purpose::Server),

@@ -320,12 +320,12 @@ impl Connected {
             .retain(|file| file.path != path || file.in_home != in_home);
     }
 
-    /// Removes the folders that were made for a file, those that are empty now.
-    pub fn remove_folders(&self, path: &str, ground: Ground, folder: &Path) {
-        let made = self.file(path, ground).map(|file| file.folders.clone());
-        let mut made = made.unwrap_or_default();
-        made.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        for name in made {
+    /// Removes the folders that were made for these files, those that are empty now.
+    pub fn remove_folders(&self, paths: &BTreeSet<&str>, ground: Ground, folder: &Path) {
+        let files = paths.iter().filter_map(|path| self.file(path, ground));
+        let made: BTreeSet<&String> = files.flat_map(|file| &file.folders).collect();
+        // What lies in a folder comes after it.
+        for name in made.into_iter().rev() {
             remove_if_empty(&folder.join(name));
         }
     }

@@ -328,6 +328,12 @@ mod tests {
         Config { language, entries }
     }
 
+    fn yaml() -> Config {
+        let language = Language::Yaml;
+        let entries = vec![Entry::Lines("read: [EDIO.md] # edio\n")];
+        Config { language, entries }
+    }
+
     #[track_caller]
     fn put(config: &Config, text: &str) -> String {
         let put = config.put(text.as_bytes()).unwrap();
@@ -359,7 +365,7 @@ mod tests {
             "[servers.edio]\ncommand = \"edio\"\nargs = [\"mcp\"]\n"
         );
         assert_eq!(put(&lines(), ""), "<!-- begin -->\nedio\n<!-- end -->\n");
-        for config in [json(server()), json(hooks()), toml(), lines()] {
+        for config in [json(server()), json(hooks()), toml(), yaml(), lines()] {
             let made = config.put(b"").unwrap();
             assert!(config.take_out(&made, None).unwrap().is_empty);
         }
@@ -581,6 +587,70 @@ mod tests {
         assert!(config.take_out(b"mine\n", None).is_err());
     }
 
+    #[test]
+    fn a_command_may_be_a_list_and_an_element_a_string() {
+        let command = vec![Value::Text("edio"), Value::Text("mcp")];
+        let run = Value::Object(vec![
+            ("command", Value::List(command)),
+            ("enabled", Value::Bool(true)),
+        ]);
+        let config = json(vec![
+            Entry::Named(vec!["mcp", "edio"], run),
+            Entry::Listed(vec!["instructions"], Value::Text("EDIO.md")),
+        ]);
+        for text in [
+            "",
+            "{\"mcp\": {\"edio\": {}}}",
+            "{\"instructions\": [\"mine.md\"]}",
+        ] {
+            let put = put(&config, text);
+            let meant: serde_json::Value = serde_json::from_str(&put).unwrap();
+            assert_eq!(meant["mcp"]["edio"]["command"][1], "mcp");
+            assert_eq!(meant["mcp"]["edio"]["enabled"], true);
+            assert!(put.contains("\"EDIO.md\""), "{put}");
+        }
+        let own = "{\"mcp\":{\"edio\":{\"command\":[\"/opt/edio\",\"mcp\"]}},\"instructions\":[\"EDIO.md\"]}";
+        assert_eq!(put(&config, own), own);
+        assert_eq!(rest(&config, own, Some(own)), own);
+        let joined = put(&config, "{\"instructions\": [\"mine.md\"]}");
+        let left = rest(&config, &joined, None);
+        assert!(left.contains("mine.md") && !left.contains("EDIO"), "{left}");
+    }
+
+    #[test]
+    fn yaml_is_told_apart_where_it_matters() {
+        let has = |text: &str| yaml().standing(text.as_bytes()) == Ok(Standing::Whole);
+        for text in [
+            "read: EDIO.md",
+            "read: [a.md, EDIO.md]",
+            "read:\n  - a.md\n  - \"EDIO.md\"\nmodel: x",
+            "read:\n- EDIO.md",
+            "'read': 'EDIO.md'",
+        ] {
+            assert!(has(text), "{text}");
+            assert_eq!(put(&yaml(), text), text);
+            assert_eq!(rest(&yaml(), text, Some(text)), text);
+        }
+        for text in [
+            "",
+            "read: a.md # EDIO.md",
+            "x:\n  read: EDIO.md",
+            "read: a.md\nmodel: EDIO.md",
+            "reading: EDIO.md",
+            "read: MY-EDIO.md",
+            "# read: EDIO.md",
+        ] {
+            assert!(!has(text), "{text}");
+        }
+        // One that has become the person's is not cut.
+        let joined = "read: [EDIO.md, a.md] # edio\n";
+        let refusal = yaml().take_out(joined.as_bytes(), None).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "line 1, column 1: \"read\" is not as edio wrote it"
+        );
+    }
+
     /// JSON as people write it: comments, commas at the end, white space anywhere.
     fn json_text() -> impl Strategy<Value = String> {
         let space = || "( |\t|\n|\r\n|  \n|/\\* c \\*/|// c\n){0,2}";
@@ -714,7 +784,7 @@ mod tests {
 
         #[test]
         fn whatever_is_read_does_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            for config in [json(server()), json(hooks()), toml(), lines()] {
+            for config in [json(server()), json(hooks()), toml(), yaml(), lines()] {
                 let _ = (config.put(&bytes), config.take_out(&bytes, None));
                 let _ = (config.standing(&bytes), config.ignored(&bytes));
             }

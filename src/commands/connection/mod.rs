@@ -139,7 +139,7 @@ pub fn usual(workspace: &Workspace) -> Vec<Agent> {
 }
 
 /// Is an agent on this machine, or used in this project?
-pub fn is_found(agent: Agent, workspace: &Workspace) -> bool {
+fn is_found(agent: Agent, workspace: &Workspace) -> bool {
     let mut project = agent.traces().project.iter();
     is_installed(agent) || project.any(|path| workspace.git.work_tree.join(path).exists())
 }

@@ -125,10 +125,11 @@ impl Work<'_> {
             }
         }
         let mut dropped = BTreeSet::new();
-        for path in self.files_given_up() {
+        let given_up = self.files_given_up();
+        connected.remove_folders(&given_up, ground, folder);
+        for path in given_up {
             let site = self.places.site(path).ok();
             dropped.extend(site.and_then(|site| pattern_of(site.path())));
-            connected.remove_folders(path, ground, folder);
             connected.forget(path, ground);
         }
         for agent in &self.wish.agents {

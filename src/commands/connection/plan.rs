@@ -180,6 +180,9 @@ impl Plan {
     ) -> Result<(), String> {
         let site = view.places.site(path).map_err(ToString::to_string)?;
         let edit = self.edit(path, site.content.as_deref());
+        if file.config.is_program() && edit.present.as_ref().is_some_and(Vec::is_empty) {
+            return Err("an empty file stands there".to_owned());
+        }
         // What an older edio wrote, and nobody has touched since, is written anew.
         let is_old = file.config.is_whole_file() && view.is_untouched(path);
         let base = edit.wanted.as_deref().filter(|_| !is_old);
