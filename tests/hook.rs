@@ -873,7 +873,7 @@ fn what_was_cut_short_says_so() {
         ),
         (
             "pi",
-            json!({"hook_event_name": "agent_end", "session_id": "s", "stop_reason": "aborted"}),
+            json!({"hook_event_name": "agent_settled", "session_id": "s", "stop_reason": "aborted"}),
             "interrupted",
         ),
         (

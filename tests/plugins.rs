@@ -119,6 +119,7 @@ fn opencode_tells_what_it_does() {
     );
 }
 
+/// A prompt, a file, a run that fails and is tried again, and the end.
 const PI: &str = r#"
 const handlers = {}
 plugin.default({ on: (name, handler) => (handlers[name] = handler) })
@@ -132,7 +133,11 @@ writeFileSync(top + "/new.txt", "1\n")
 await tell("tool_result", { toolName: "write", toolCallId: "c1", input: { path: "new.txt", content: "1" } })
 writeFileSync(top + "/more.txt", "1\n")
 await tell("tool_result", { toolName: "bash", toolCallId: "c2", input: { command: "x" } })
+await tell("agent_end", { messages: [{ role: "assistant", stopReason: "error" }] })
+writeFileSync(top + "/more.txt", "2\n")
+await tell("tool_result", { toolName: "bash", toolCallId: "c3", input: { command: "x" } })
 await tell("agent_end", { messages: [{ role: "assistant", stopReason: "stop" }] })
+await tell("agent_settled", { aborted: false })
 await tell("session_shutdown", {})
 "#;
 
@@ -147,6 +152,7 @@ fn pi_tells_what_it_does() {
         said(&repo),
         [
             "new.txt | pi | pi-1 | write | -",
+            "more.txt | pi | pi-1 | bash | -",
             "more.txt | pi | pi-1 | bash | -",
             "Write a file | pi | pi-1 | - | completed",
         ]

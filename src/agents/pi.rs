@@ -57,7 +57,7 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
             "write" | "edit" => payload.file_in(input, &["path"]),
             _ => Touched::Anything,
         }),
-        "agent_end" => Some(What::Ended(match payload.text("stop_reason") {
+        "agent_settled" => Some(What::Ended(match payload.text("stop_reason") {
             Some("aborted") => Ending::Interrupted,
             Some("error") => Ending::Failed,
             _ => Ending::Completed,

@@ -32,8 +32,14 @@ export default function (pi) {
     }));
   });
 
-  pi.on("agent_end", async (event, context) => {
-    tell("agent_end", context, () => ({ stop_reason: event.messages?.at(-1)?.stopReason }));
+  // A run that ends may be tried again, or go on: it is over when it has settled.
+  let reason;
+  pi.on("agent_end", async (event) => {
+    reason = event.messages?.at(-1)?.stopReason;
+  });
+
+  pi.on("agent_settled", async (event, context) => {
+    tell("agent_settled", context, () => ({ stop_reason: event.aborted ? "aborted" : reason }));
   });
 
   pi.on("session_shutdown", async (_event, context) => {
