@@ -926,6 +926,24 @@ fn what_agents_share_goes_with_the_last_of_them() {
     }
 }
 
+/// Where edio wrote nothing, nothing is removed.
+#[test]
+fn an_empty_file_of_the_users_stays() {
+    for path in ["EDIO.md", ".clinerules/hooks/TaskStart", "GEMINI.md"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write(path, "");
+        let before = repo.manifest();
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.manifest(), before);
+        let ran = repo.edio(ALL);
+        let left = "TaskStart is left as it is: an empty file stands there";
+        let is_program = path.ends_with("TaskStart");
+        assert_eq!(ran.ok().stderr.contains(left), is_program, "{ran}");
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.manifest(), before);
+    }
+}
+
 /// Which of two files an agent reads depends on which is there.
 #[test]
 fn the_file_that_is_there_is_taken() {

@@ -118,7 +118,9 @@ impl View<'_> {
         let pattern = site.and_then(|site| pattern_of(site.path()));
         let is_hidden = pattern
             .is_some_and(|pattern| self.excludes.is_some_and(|excludes| excludes.has(&pattern)));
-        file.config.is_whole_file() || is_hidden
+        // A file that is all edio's is never empty.
+        let is_empty = self.places.content(path).is_some_and(<[u8]>::is_empty);
+        file.config.is_whole_file() && !is_empty || is_hidden
     }
 
     /// May the file be changed, as far as git is concerned?
