@@ -102,6 +102,7 @@ fn the_text_of_help() {
       sessions     List the sessions, or put one away without committing
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
+      agents       List the agents: which are here, and how each is connected
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
       mcp          Serve agents over the Model Context Protocol, on standard input and output
@@ -155,7 +156,7 @@ fn every_verb_has_help_with_an_example() {
     let repo = Repo::unborn();
     for verb in [
         "init", "snapshot", "run", "log", "show", "diff", "restore", "accept", "status", "demo",
-        "doctor", "mcp",
+        "doctor", "agents", "mcp",
     ] {
         for flag in ["-h", "--help"] {
             let ran = repo.edio([verb, flag]);
@@ -181,7 +182,7 @@ fn the_text_of_init() {
 
     $ edio init --agents some
     error: invalid value 'some' for '--agents <LIST>'
-      [possible values: claude, codex, cursor, gemini, vscode, all, none]
+      [possible values: claude, codex, cursor, gemini, vscode, copilot, opencode, kilo, pi, cline, zed, windsurf, antigravity, aider, all, none]
     hint: a similar value exists: 'vscode'
     hint: edio --help, or edio COMMAND --help
     exit code 2

@@ -60,12 +60,32 @@ fn nothing_is_wrong_where_all_is_as_init_leaves_it() {
         "ok: cursor: hooks, server, instructions: there",
         "ok: gemini: hooks, server, instructions: there",
         "ok: vscode: server, instructions: there",
+        "ok: copilot: hooks, server, instructions: there",
+        "ok: opencode: hooks, server, instructions: there",
+        "ok: kilo: server, instructions: there",
+        "ok: pi: hooks, server, instructions: there",
+        "ok: cline: hooks, instructions: there",
+        "ok: zed: server, instructions: there",
+        "ok: windsurf: hooks, instructions: there",
+        "ok: antigravity: hooks, server, instructions: there",
+        "ok: aider: instructions: there",
+        "note: zed: whether it takes heed of its files can't be seen from outside",
+        "note: windsurf: whether it takes heed",
+        "note: antigravity: whether it takes heed",
+        "note: aider: whether it takes heed",
         "note: gemini: no hook of it was heard yet",
         "note: cursor: whether it takes heed of its files can't be seen from outside",
     ] {
         is_well(&ran, well);
     }
-    assert!(!ran.stdout.contains("vscode: no hook"), "{ran}");
+    for without in ["vscode", "kilo", "zed", "aider"] {
+        let told = format!("{without}: no hook");
+        assert!(!ran.stdout.contains(&told), "{ran}");
+    }
+    for tried in ["copilot", "opencode", "kilo", "pi", "cline"] {
+        let told = format!("{tried}: whether it takes heed");
+        assert!(!ran.stdout.contains(&told), "{ran}");
+    }
     assert!(state() == before, "looking changes nothing");
     repo.edio_in(repo.outside(), ["doctor"]).fails(4);
 }
@@ -248,6 +268,27 @@ fn trust_is_read_where_the_agent_keeps_it() {
         format!(r#"{{"{above}":"TRUST_FOLDER","{top}":"DO_NOT_TRUST"}}"#),
     );
     is_wrong(&doctor(&repo), "gemini: the folder is not trusted");
+    let repo = connected("copilot,pi");
+    let top = repo.top.display().to_string();
+    is_well(&doctor(&repo), "note: pi: no folder was trusted by you yet");
+    is_well(
+        &doctor(&repo),
+        "note: copilot: no trust of the folder was found",
+    );
+    at_home(
+        &repo,
+        ".copilot/config.json",
+        format!(r#"{{"trusted_folders":["{}"]}}"#, repo.outside().display()),
+    );
+    is_well(&doctor(&repo), "ok: copilot: the folder is trusted");
+    at_home(&repo, ".pi/agent/trust.json", "{}");
+    is_wrong(&doctor(&repo), "pi: the folder is not trusted");
+    at_home(
+        &repo,
+        ".pi/agent/trust.json",
+        format!(r#"{{"{top}":true}}"#),
+    );
+    is_well(&doctor(&repo), "ok: pi: the folder is trusted");
     // Whatever stands in these files, nothing breaks.
     for junk in [
         "",
@@ -261,6 +302,8 @@ fn trust_is_read_where_the_agent_keeps_it() {
             ".claude.json",
             ".codex/config.toml",
             ".gemini/trustedFolders.json",
+            ".copilot/config.json",
+            ".pi/agent/trust.json",
         ] {
             at_home(&repo, file, junk);
         }
@@ -348,4 +391,73 @@ fn leftovers_are_named() {
     repo.git(["add", "-f", "GEMINI.md"]);
     repo.git(["commit", "-q", "-m", "ours"]);
     assert!(!doctor(&repo).stdout.contains("has more"));
+}
+
+/// Several agents may have one file: what is wrong with it is told once.
+#[test]
+fn what_agents_share_is_told_once() {
+    let repo = connected("codex,pi,zed,antigravity");
+    repo.write("AGENTS.md", format!("{}\n# Mine\n", repo.read("AGENTS.md")));
+    let ran = doctor(&repo);
+    assert_eq!(ran.stdout.matches("AGENTS.md has more").count(), 1, "{ran}");
+    let ran = edio_with(&repo, &["edio"], &["init", "--agents", "claude"]);
+    ran.ok();
+    let ran = doctor(&repo);
+    assert!(
+        !ran.stdout.contains("ok: copilot"),
+        "it only reads what claude has: {ran}"
+    );
+}
+
+#[test]
+fn agents_are_told_in_one_table() {
+    let repo = connected("claude,pi,cline,kilo");
+    at_home(&repo, ".claude.json", "{}");
+    at_home(
+        &repo,
+        ".pi/agent/trust.json",
+        format!(r#"{{"{}":true}}"#, repo.top.display()),
+    );
+    let said = format!(
+        "echo '{{\"hook_event_name\":\"before_agent_start\",\"session_id\":\"s\",\"prompt\":\"x\"}}' | '{}' hook pi",
+        crate::common::edio_binary().display()
+    );
+    let mut shell = repo.like_edio("sh", ["hook"]);
+    repo.ran(shell.args(["-c", &said])).ok();
+    repo.remove(".clinerules/hooks/TaskStart");
+    let before = repo.everything_in(".");
+    let ran = edio_with(&repo, &["edio", "codex"], &["agents"]);
+    insta::assert_snapshot!(ran.ok().stdout, @"
+    agent        found  hooks  MCP   trust    last event
+    claude       no     yes    yes   missing  -
+    codex        yes    no     no    unknown  -
+    cursor       no     no     no    -        -
+    gemini       no     no     no    unknown  -
+    vscode       no     -      no    -        -
+    copilot      no     no     yes   unknown  -
+    opencode     no     no     no    -        -
+    kilo         no     -      yes   -        -
+    pi           yes    yes    yes   given    just now
+    cline        no     part   no    -        -
+    zed          no     -      no    -        -
+    windsurf     no     no     no    -        -
+    antigravity  no     no     no    -        -
+    aider        no     -      -     -        -
+    ");
+    assert_eq!(repo.everything_in("."), before, "looking changes nothing");
+    let ran = edio_with(&repo, &["edio", "codex"], &["agents", "--json"]);
+    let records = ran.ok().json();
+    assert_eq!(records.len(), 14);
+    let of = |agent: &str| {
+        let mut found = records.iter().filter(|record| record["agent"] == agent);
+        found.next().unwrap()
+    };
+    assert_eq!(of("pi")["trust"], "given");
+    assert_eq!(of("pi")["last_event"], "2027-01-15T08:00:00Z");
+    assert_eq!(of("claude")["connected"], true);
+    assert_eq!(of("copilot")["connected"], false);
+    assert_eq!(of("codex")["found"], true);
+    assert_eq!(of("zed")["hooks"], Value::Null);
+    assert_eq!(of("zed")["from_documents"], true);
+    repo.edio_in(repo.outside(), ["agents"]).fails(4);
 }

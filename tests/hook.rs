@@ -744,7 +744,21 @@ fn p8_whatever_is_said_to_it_a_hook_ends_well_and_in_silence() {
         deep.leak().as_bytes(),
     ];
     for agent in [
-        "claude", "codex", "cursor", "gemini", "vscode", "nobody", "--bad", "",
+        "claude",
+        "codex",
+        "cursor",
+        "gemini",
+        "vscode",
+        "copilot",
+        "opencode",
+        "pi",
+        "cline",
+        "windsurf",
+        "antigravity",
+        "zed",
+        "nobody",
+        "--bad",
+        "",
     ] {
         for payload in payloads {
             call(&repo, agent, payload);
@@ -886,12 +900,17 @@ fn each_agent_is_understood() {
             .iter()
             .map(|turn| fields(turn, &["turn", "step", "message", "agent", "status"]))
             .collect();
+        let message = match agent {
+            // Its hooks know nothing of the prompt: the paths are the message.
+            "antigravity" => "by-shell, new.txt",
+            _ => "Write a file",
+        };
         assert_eq!(
             said,
             [
                 format!("1 | 1 | new.txt | {agent} | null"),
                 format!("1 | 2 | by-shell | {agent} | null"),
-                format!("1 | null | Write a file | {agent} | completed"),
+                format!("1 | null | {message} | {agent} | completed"),
             ],
             "{name}"
         );
@@ -902,5 +921,124 @@ fn each_agent_is_understood() {
         );
         seen += 1;
     }
-    assert!(seen >= 5, "{seen} of them");
+    assert!(seen >= 13, "{seen} of them");
+}
+
+/// Copilot runs the hooks of Claude Code's configuration beside its own: each event comes twice, in whatever order.
+#[test]
+fn what_copilot_tells_in_two_ways_counts_once() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/payloads");
+    for is_native_first in [true, false] {
+        let repo = Repo::with(&[("a", "a\n")]);
+        let read = |name: &str| {
+            let said = fs::read_to_string(folder.join(name)).unwrap();
+            let said = said.replace("{TOP}", repo.top.to_str().unwrap());
+            said.replace("cp-2", "cp-1")
+        };
+        let (native, as_claude) = (read("copilot.jsonl"), read("copilot-claude.jsonl"));
+        let native = |has: &str| native.lines().find(|line| line.contains(has)).unwrap();
+        let as_claude = |has: &str| as_claude.lines().find(|line| line.contains(has)).unwrap();
+        let tell = |native: &str, claude: &str| {
+            let mut calls = [("copilot", native), ("claude", claude)];
+            if !is_native_first {
+                calls.reverse();
+            }
+            for (agent, payload) in calls {
+                let mut command = repo.command(["hook", agent]);
+                call_as(command.env("COPILOT_CLI", "1"), payload);
+            }
+        };
+        tell(native("\"prompt\""), as_claude("UserPromptSubmit"));
+        repo.write("new.txt", "hello\n");
+        tell(native("create"), as_claude("\"Write\""));
+        repo.write("by-shell", "");
+        tell(native("bash"), as_claude("\"Bash\""));
+        let ends = "\"stopReason\":\"end_turn\"}";
+        let stop = native("cp-1/events.jsonl\",\"stopReason\"");
+        assert!(stop.ends_with(ends));
+        tell(stop, as_claude("\"Stop\""));
+        tell(native("\"reason\""), as_claude("SessionEnd"));
+        let said: Vec<_> = log(&repo, &["--steps"])
+            .iter()
+            .map(|turn| fields(turn, &["turn", "step", "message", "agent", "status"]))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "1 | 1 | new.txt | copilot | null",
+                "1 | 2 | by-shell | copilot | null",
+                "1 | null | Write a file | copilot | completed",
+            ]
+        );
+    }
+}
+
+/// An agent that says how it was ended is believed.
+#[test]
+fn what_was_cut_short_says_so() {
+    let endings = [
+        (
+            "opencode",
+            json!({"hook_event_name": "session.error", "session_id": "s", "error": "MessageAbortedError"}),
+            "interrupted",
+        ),
+        (
+            "opencode",
+            json!({"hook_event_name": "session.error", "session_id": "s", "error": "APIError"}),
+            "failed",
+        ),
+        (
+            "pi",
+            json!({"hook_event_name": "agent_settled", "session_id": "s", "stop_reason": "aborted"}),
+            "interrupted",
+        ),
+        (
+            "pi",
+            json!({"hook_event_name": "session_shutdown", "session_id": "s"}),
+            "interrupted",
+        ),
+        (
+            "cline",
+            json!({"hookName": "TaskCancel", "taskId": "s"}),
+            "interrupted",
+        ),
+        (
+            "copilot",
+            json!({"sessionId": "s", "reason": "user_exit"}),
+            "interrupted",
+        ),
+        (
+            "antigravity",
+            json!({"conversationId": "s", "terminationReason": "ERROR"}),
+            "failed",
+        ),
+        (
+            "antigravity",
+            json!({"conversationId": "s", "terminationReason": "USER_CANCELED"}),
+            "interrupted",
+        ),
+    ];
+    for (agent, payload, status) in endings {
+        let repo = Repo::with(&[("a", "a\n")]);
+        let begins = match agent {
+            "opencode" => {
+                json!({"hook_event_name": "chat.message", "session_id": "s", "prompt": "x"})
+            }
+            "pi" => {
+                json!({"hook_event_name": "before_agent_start", "session_id": "s", "prompt": "x"})
+            }
+            "cline" => {
+                json!({"hookName": "UserPromptSubmit", "taskId": "s", "userPromptSubmit": {"prompt": "x"}})
+            }
+            "copilot" => json!({"sessionId": "s", "prompt": "x"}),
+            _ => json!({"conversationId": "s", "stepIdx": 1}),
+        };
+        call(&repo, agent, begins.to_string());
+        repo.write("a", "half\n");
+        if agent == "antigravity" {
+            call(&repo, agent, begins.to_string());
+        }
+        call(&repo, agent, payload.to_string());
+        assert_eq!(log(&repo, &[])[0]["status"], status, "{agent}: {payload}");
+    }
 }

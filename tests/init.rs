@@ -63,21 +63,41 @@ fn folders(repo: &Repo) -> BTreeSet<String> {
 }
 
 /// The files of all agents in a project.
-const FILES: [&str; 14] = [
+const FILES: [&str; 34] = [
+    ".agents/hooks.json",
+    ".agents/mcp_config.json",
+    ".aider.conf.yml",
     ".claude/rules/edio.md",
     ".claude/settings.json",
+    ".clinerules/edio.md",
+    ".clinerules/hooks/PostToolUse",
+    ".clinerules/hooks/TaskCancel",
+    ".clinerules/hooks/TaskComplete",
+    ".clinerules/hooks/TaskResume",
+    ".clinerules/hooks/TaskStart",
+    ".clinerules/hooks/UserPromptSubmit",
     ".codex/config.toml",
     ".codex/hooks.json",
     ".cursor/hooks.json",
     ".cursor/mcp.json",
     ".cursor/rules/edio.mdc",
     ".gemini/settings.json",
+    ".github/hooks/edio.json",
     ".github/instructions/edio.instructions.md",
+    ".kilocode/rules/edio.md",
     ".mcp.json",
+    ".opencode/plugin/edio.js",
+    ".pi/extensions/edio.ts",
+    ".pi/mcp.json",
     ".vscode/mcp.json",
+    ".windsurf/hooks.json",
+    ".windsurf/rules/edio.md",
+    ".zed/settings.json",
     "AGENTS.md",
     "EDIO.md",
     "GEMINI.md",
+    "kilo.jsonc",
+    "opencode.json",
 ];
 
 #[test]
@@ -244,21 +264,52 @@ fn the_usual_agents_are_those_that_may_be_here() {
     let usual = ["claude", "cursor", "gemini", "vscode"];
     let repo = Repo::with(&[("a", "one\n")]);
     assert_eq!(agents(&edio_with(&repo, &[], &["init", "--json"])), usual);
-    let all = ["claude", "codex", "cursor", "gemini", "vscode"];
-    for found in ["in PATH", "at home", "in the project"] {
-        let repo = Repo::with(&[("a", "one\n")]);
-        let mut programs = &[][..];
-        match found {
-            "in PATH" => programs = &["codex"],
-            "at home" => fs::create_dir(repo.outside().join("home/.codex")).unwrap(),
-            _ => fs::create_dir(repo.path(".codex")).unwrap(),
+    for (agent, program, at_home, in_project) in [
+        ("codex", "codex", ".codex/x", ".codex/x"),
+        (
+            "copilot",
+            "copilot",
+            ".copilot/x",
+            ".github/copilot-instructions.md",
+        ),
+        (
+            "opencode",
+            "opencode",
+            ".config/opencode/x",
+            "opencode.jsonc",
+        ),
+        ("kilo", "kilo", ".config/kilo/x", ".kilocode/x"),
+        ("pi", "pi", ".pi/x", ".pi/x"),
+        ("cline", "cline", ".cline/x", ".clinerules/x"),
+        ("zed", "zed", ".config/zed/x", ".zed/x"),
+        ("windsurf", "windsurf", ".codeium/windsurf/x", ".devin/x"),
+        (
+            "antigravity",
+            "agy",
+            ".gemini/antigravity-cli/x",
+            ".agents/hooks.json",
+        ),
+        ("aider", "aider", ".aider.conf.yml", ".aider.conf.yml"),
+    ] {
+        let mut all = [&usual[..], &[agent]].concat();
+        all.sort_unstable();
+        for found in ["in PATH", "at home", "in the project"] {
+            let repo = Repo::with(&[("a", "one\n")]);
+            let mut programs = &[][..];
+            match found {
+                "in PATH" => programs = std::slice::from_ref(&program),
+                "at home" => repo.write(repo.outside().join("home").join(at_home), ""),
+                _ => repo.write(in_project, ""),
+            }
+            assert_eq!(
+                agents(&edio_with(&repo, programs, &["init", "--json"])),
+                all,
+                "{agent} {found}"
+            );
         }
-        assert_eq!(
-            agents(&edio_with(&repo, programs, &["init", "--json"])),
-            all,
-            "{found}"
-        );
     }
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "cursor,gemini"]).ok();
     let ran = repo.edio(["init", "--agents", "vscode,claude,claude", "--json"]);
     assert_eq!(agents(&ran), usual, "those from before are still connected");
     repo.edio(["init", "--remove", "--agents", "cursor,gemini"])
@@ -598,6 +649,18 @@ fn only_the_users_own_files_are_written_where_that_is_asked() {
         ".cursor/mcp.json",
         ".gemini/settings.json",
         "dotfiles/claude.json",
+        ".copilot/hooks/edio.json",
+        ".copilot/mcp-config.json",
+        ".config/opencode/plugin/edio.js",
+        ".config/opencode/opencode.json",
+        ".config/kilo/kilo.jsonc",
+        ".pi/agent/extensions/edio.ts",
+        ".pi/agent/mcp.json",
+        ".cline/data/settings/cline_mcp_settings.json",
+        ".config/zed/settings.json",
+        ".codeium/windsurf/hooks.json",
+        ".codeium/windsurf/mcp_config.json",
+        ".gemini/antigravity-cli/mcp_config.json",
     ] {
         let text = fs::read_to_string(home.join(file)).unwrap();
         assert!(text.contains("edio"), "{file}");
@@ -837,6 +900,224 @@ fn the_text_for_agents_is_short_and_true() {
     }
 }
 
+/// Two agents may read one file: it stays for as long as one of them is connected, and tells of neither.
+#[test]
+fn what_agents_share_goes_with_the_last_of_them() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("AGENTS.md", "# Mine\n");
+    let before = repo.manifest();
+    for (first, second, shared) in [
+        ("claude", "copilot", ".mcp.json"),
+        ("codex", "pi", "AGENTS.md"),
+        (
+            "vscode",
+            "copilot",
+            ".github/instructions/edio.instructions.md",
+        ),
+    ] {
+        let both = format!("{first},{second}");
+        repo.edio(["init", "--agents", &both]).ok();
+        let whole = repo.read(shared);
+        repo.edio(["init", "--remove", "--agents", first]).ok();
+        assert_eq!(repo.read(shared), whole, "{second} needs it");
+        let ran = repo.edio(["doctor"]);
+        assert!(!ran.stdout.contains(&format!("ok: {first}:")), "{ran}");
+        assert!(
+            ran.stdout.contains(&format!("ok: {second}: hooks")),
+            "{ran}"
+        );
+        repo.edio(["init", "--remove", "--agents", second]).ok();
+        assert_eq!(repo.manifest(), before);
+        // One alone leaves nothing behind, either.
+        repo.edio(["init", "--agents", first]).ok();
+        repo.edio(["init", "--remove", "--agents", first]).ok();
+        assert_eq!(repo.manifest(), before);
+        assert_eq!(repo.git(["status", "--porcelain"]), "?? AGENTS.md");
+    }
+}
+
+/// Where edio wrote nothing, nothing is removed.
+#[test]
+fn an_empty_file_of_the_users_stays() {
+    for path in ["EDIO.md", ".clinerules/hooks/TaskStart", "GEMINI.md"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write(path, "");
+        let before = repo.manifest();
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.manifest(), before);
+        let ran = repo.edio(ALL);
+        let left = "TaskStart is left as it is: an empty file stands there";
+        let is_program = path.ends_with("TaskStart");
+        assert_eq!(ran.ok().stderr.contains(left), is_program, "{ran}");
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.manifest(), before);
+    }
+}
+
+/// Which of two files an agent reads depends on which is there.
+#[test]
+fn the_file_that_is_there_is_taken() {
+    for (agent, there, text, usual) in [
+        (
+            "opencode",
+            "opencode.jsonc",
+            "{ // mine\n}\n",
+            "opencode.json",
+        ),
+        ("kilo", ".kilo/kilo.jsonc", "{ // mine\n}\n", "kilo.jsonc"),
+        (
+            "windsurf",
+            ".devin/hooks.json",
+            "{}\n",
+            ".windsurf/hooks.json",
+        ),
+        ("zed", ".rules", "# Mine\n", "AGENTS.md"),
+        ("pi", "AGENTS.override.md", "# Mine\n", "AGENTS.md"),
+    ] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write(there, text);
+        repo.edio(["init", "--agents", agent]).ok();
+        assert!(repo.read(there).contains("edio"), "{agent}");
+        assert!(!repo.has(usual), "{agent}");
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.read(there), text, "{agent}");
+    }
+}
+
+/// What an agent trusts, or has learned to know, must never change by a byte.
+#[test]
+fn what_hooks_are_called_never_changes() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(ALL).ok();
+    let hook = |path: &str, pointer: &str| {
+        let file: Value = serde_json::from_str(&repo.read(path)).unwrap();
+        file.pointer(pointer).unwrap().to_string()
+    };
+    assert_snapshot!(hook(".github/hooks/edio.json", "/hooks/postToolUse"), @r#"[{"bash":"edio hook copilot","powershell":"edio hook copilot","timeoutSec":10,"type":"command"}]"#);
+    assert_snapshot!(hook(".windsurf/hooks.json", "/hooks/post_write_code"), @r#"[{"command":"edio hook windsurf","show_output":false}]"#);
+    assert_snapshot!(hook(".agents/hooks.json", "/edio"), @r#"{"PostToolUse":[{"hooks":[{"command":"edio hook antigravity","timeout":10,"type":"command"}],"matcher":"write_to_file|replace_file_content|multi_replace_file_content|run_command|.*mcp.*"}],"Stop":[{"command":"edio hook antigravity","timeout":10,"type":"command"}]}"#);
+    assert_snapshot!(hook("opencode.json", "/mcp/edio"), @r#"{"command":["edio","mcp"],"enabled":true,"type":"local"}"#);
+    assert_snapshot!(hook("opencode.json", "/instructions"), @r#"["EDIO.md"]"#);
+    assert_snapshot!(hook(".pi/mcp.json", "/mcpServers/edio"), @r#"{"args":["mcp"],"command":"edio","exposure":"direct"}"#);
+    assert_snapshot!(hook(".zed/settings.json", "/context_servers/edio"), @r#"{"args":["mcp"],"command":"edio","source":"custom"}"#);
+}
+
+#[test]
+fn the_configuration_of_aider_is_read_with_care() {
+    let read = "read: [EDIO.md] # edio\n";
+    for text in [
+        "",
+        "# mine\n",
+        "---\nmodel: x\n",
+        "model: x\nfile:\n- a.rs\n- b.rs\n",
+        "lint-cmd: |\n  read: this\nauto-commits: false",
+        "model: x # read: no\r\n",
+    ] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write(".aider.conf.yml", text);
+        repo.edio(["init", "--agents", "aider"]).ok();
+        let put = repo.read(".aider.conf.yml");
+        let end = read.trim_end();
+        assert!(
+            put.starts_with(text) && put.trim_end().ends_with(end),
+            "{put}"
+        );
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.read(".aider.conf.yml"), text);
+    }
+    for (text, why) in [
+        (
+            "read: CONVENTIONS.md\n",
+            "line 1, column 1: \"read\" stands there already",
+        ),
+        (
+            "model: x\n\"read\":\n- a.md\n",
+            "line 2, column 1: \"read\" stands there already",
+        ),
+        (
+            "{model: x}\n",
+            "line 1, column 1: it is no plain list of names",
+        ),
+        (
+            "model: x\n---\nmodel: y\n",
+            "line 2, column 1: it is no plain list of names",
+        ),
+        (
+            "model: x\n...\n",
+            "line 2, column 1: it is no plain list of names",
+        ),
+    ] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write(".aider.conf.yml", text);
+        let ran = repo.edio(["init", "--agents", "aider"]);
+        let told = format!(".aider.conf.yml is left as it is: {why}");
+        assert!(ran.ok().stderr.contains(&told), "{ran}");
+        assert!(ran.stderr.contains(&format!("    {read}")), "{ran}");
+        assert_eq!(repo.read(".aider.conf.yml"), text);
+        // What it says is done, and will do.
+        repo.write(".aider.conf.yml", "read:\n- a.md\n- EDIO.md\n");
+        let ran = repo.edio(["doctor"]);
+        assert!(
+            ran.stdout.contains("ok: aider: instructions: there"),
+            "{ran}"
+        );
+        repo.edio(["init", "--agents", "aider"]).ok();
+        assert_eq!(repo.read(".aider.conf.yml"), "read:\n- a.md\n- EDIO.md\n");
+    }
+}
+
+#[test]
+fn the_skill_is_written_where_agents_look_for_skills() {
+    const SKILLS: [&str; 2] = [
+        ".agents/skills/edio/SKILL.md",
+        ".claude/skills/edio/SKILL.md",
+    ];
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(ALL).ok();
+    assert!(
+        SKILLS.iter().all(|path| !repo.has(path)),
+        "only where it is asked for"
+    );
+    let ran = repo.edio(["init", "--agents", "claude,codex,pi,aider", "--skill"]);
+    assert!(
+        ran.ok()
+            .stderr
+            .contains("claude: got .claude/skills/edio/SKILL.md (skill)"),
+        "{ran}"
+    );
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    let text = repo.read(SKILLS[0]);
+    assert_eq!(repo.read(SKILLS[1]), text);
+    repo.edio(["init", "--remove", "--agents", "codex"]).ok();
+    assert!(repo.has(SKILLS[0]), "pi has it, too");
+    repo.edio(REMOVE).ok();
+    assert!(SKILLS.iter().all(|path| !repo.has(path)) && !repo.has(".claude"));
+    repo.edio(["init", "--remove", "--skill"]).fails(2);
+
+    // The form of it (https://agentskills.io), and that it tells the truth.
+    let (head, body) = text
+        .strip_prefix("---\n")
+        .unwrap()
+        .split_once("\n---\n")
+        .unwrap();
+    let field = |name: &str| {
+        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(key, _)| *key == name).unwrap().1.to_owned()
+    };
+    assert_eq!(field("name"), "edio");
+    let description = field("description");
+    assert!(
+        description.len() <= 1024 && !description.contains(": "),
+        "{description}"
+    );
+    assert!(body.lines().count() < 100);
+    let help = repo.edio(["--help"]).stdout;
+    let verbs = body.split("`edio ").skip(1);
+    for verb in verbs.map(|rest| rest.split([' ', '`']).next().unwrap()) {
+        assert!(help.contains(&format!("\n  {verb} ")), "{verb}");
+    }
+}
+
 /// What may stand in a file: comments, odd white space, other line ends, a byte order mark, things that don't parse.
 fn content(kind: &'static str) -> impl Strategy<Value = Option<String>> {
     let line = match kind {
@@ -844,11 +1125,17 @@ fn content(kind: &'static str) -> impl Strategy<Value = Option<String>> {
             Just("{}"), Just("{\"mcpServers\":{}}"), Just("{ \"hooks\" : { \"Stop\":[] } }"), Just("[]"), Just("{"),
             Just("{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [] }, // x\n\t\t],\n\t},\n}"),
             Just("{\n    \"servers\" : {\"x\":{}},\n  /* c */ \"mcpServers\": { \"edio\": { \"env\": {} } } }"),
+            Just("{\"mcp\":{\"edio\":{\"command\":[\"edio\"]}}, \"instructions\": [\"x.md\"]}"), Just("{\"edio\":{\"Stop\":[{\"command\":\"mine\"}]}}"),
+            Just("{\"instructions\":[\n  \"EDIO.md\", // mine\n], \"context_servers\": {\"edio\":{}}}"),
             Just("  \n"), Just(""),
         ].boxed(),
         "toml" => prop_oneof![
             Just("mcp_servers = {}"), Just("[mcp_servers]"), Just("# c\n\n\n[a]\nb = 1 # x"), Just("mcp_servers = 1"),
             Just("[mcp_servers.a]\ncommand='x'\n[[z]]"), Just("mcp_servers.edio.command = 'x'"), Just("  \n"), Just(""),
+        ].boxed(),
+        "yaml" => prop_oneof![
+            Just("model: x"), Just("# c\n---\nread:\n- a.md\n"), Just("read: [EDIO.md]"), Just("read: x.md # EDIO.md"), Just("a: |\n  read: x\n\nb: [1,\n  2]"),
+            Just("{read: x}"), Just("- x"), Just("a: 1\n...\n"), Just("x"), Just("  \n"), Just(""),
         ].boxed(),
         _ => prop_oneof![Just("# Mine"), Just("@EDIO.md"), Just("\n\n"), Just("text\n\n\n"), Just("")].boxed(),
     };
@@ -869,14 +1156,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn whatever_was_there_is_given_back_to_the_byte(
-        json in prop::collection::vec(content("json"), 7),
+        json in prop::collection::vec(content("json"), 16),
         toml in content("toml"),
-        text in prop::collection::vec(content("text"), 2),
+        yaml in content("yaml"),
+        text in prop::collection::vec(content("text"), 4),
         linked in any::<bool>(),
     ) {
         let repo = Repo::with(&[("a", "one\n")]);
-        let names = [".claude/settings.json", ".mcp.json", ".codex/hooks.json", ".cursor/mcp.json", ".cursor/hooks.json", ".gemini/settings.json", ".vscode/mcp.json", "AGENTS.md", "GEMINI.md", ".codex/config.toml"];
-        let contents = json.into_iter().chain(text).chain([toml]);
+        let names = [
+            ".claude/settings.json", ".mcp.json", ".codex/hooks.json", ".cursor/mcp.json", ".cursor/hooks.json", ".gemini/settings.json", ".vscode/mcp.json",
+            ".github/hooks/edio.json", "opencode.json", "opencode.jsonc", ".kilo/kilo.jsonc", ".pi/mcp.json", ".zed/settings.json", ".devin/hooks.json",
+            ".agents/hooks.json", ".agents/mcp_config.json",
+            "AGENTS.md", "GEMINI.md", ".rules", ".clinerules/hooks/TaskStart", ".codex/config.toml", ".aider.conf.yml",
+        ];
+        let contents = json.into_iter().chain(text).chain([toml, yaml]);
         for (name, content) in names.into_iter().zip(contents) {
             let Some(content) = content else {
                 continue;

@@ -37,6 +37,7 @@ mod mcp;
 mod model;
 mod pack;
 mod parallel;
+mod plugins;
 mod processes;
 mod races;
 mod readme;

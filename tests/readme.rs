@@ -356,6 +356,7 @@ impl Records {
 fn the_json_fields_of_turns_are_those_of_the_records() {
     let records = Records(Repo::with(&[("a", "a\n")]));
     records.hold("### A finding", &["doctor"]);
+    records.hold("### An agent", &["agents"]);
     records.hold("### An init", &["init", "--agents", "none"]);
     let record = records.of(&["init", "--agents", "all", "--dry-run"]);
     assert_eq!(fields("### An init"), keys(&record));
@@ -580,13 +581,26 @@ fn each_agent_has_its_section() {
         ("cursor", "### Cursor"),
         ("gemini", "### Gemini CLI"),
         ("vscode", "### VS Code"),
+        ("copilot", "### Copilot CLI"),
+        ("opencode", "### OpenCode"),
+        ("kilo", "### Kilo"),
+        ("pi", "### pi"),
+        ("cline", "### Cline"),
+        ("zed", "### Zed"),
+        ("windsurf", "### Windsurf"),
+        ("antigravity", "### Antigravity CLI"),
+        ("aider", "### Aider"),
     ];
+    let has = |file: &serde_json::Value, name: &str| {
+        let mut agents = file["agents"].as_array().unwrap().iter();
+        agents.any(|agent| agent == name)
+    };
     for step in record["approve"].as_array().unwrap() {
         let name = step["agent"].as_str().unwrap();
         let (_, title) = titles.iter().find(|(agent, _)| *agent == name).unwrap();
         let told: Vec<&str> = code(section(title)).collect();
         let files = record["files"].as_array().unwrap().iter();
-        for file in files.filter(|file| file["agents"][0] == name) {
+        for file in files.filter(|file| has(file, name)) {
             let path = file["path"].as_str().unwrap();
             assert!(told.contains(&path), "{title} lacks {path}");
         }

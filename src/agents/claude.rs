@@ -25,18 +25,20 @@ const EVENTS: [&str; 9] = [
 /// The files that connect Claude Code.
 pub(super) fn files(reach: Reach) -> Vec<File> {
     let hooks = |path| File::new(Purpose::Hooks, path, Language::StrictJson, hooks());
-    let server = |path| {
-        let server = server("mcpServers", vec![("type", Value::Text("stdio"))]);
-        File::new(Purpose::Server, path, Language::StrictJson, vec![server])
-    };
     match reach {
         Reach::Project => vec![
             hooks(".claude/settings.json").or(Instead::OfTracked(".claude/settings.local.json")),
-            server(".mcp.json"),
+            server_in(".mcp.json"),
             File::instructions(".claude/rules/edio.md", EDIO_MD),
         ],
-        Reach::User => vec![hooks(".claude/settings.json"), server(".claude.json")],
+        Reach::User => vec![hooks(".claude/settings.json"), server_in(".claude.json")],
     }
+}
+
+/// A file with the server, as Claude Code and Copilot CLI write it.
+pub(super) fn server_in(path: &'static str) -> File {
+    let server = server("mcpServers", vec![("type", Value::Text("stdio"))]);
+    File::new(Purpose::Server, path, Language::StrictJson, vec![server])
 }
 
 fn hooks() -> Vec<Entry> {

@@ -137,14 +137,14 @@ fn tool(payload: &Payload<'_>) -> Option<Tool> {
 }
 
 /// The files that a patch names: `*** Add File: p`, `*** Update File: p`, `*** Delete File: p`, `*** Move to: p`.
-fn files_of_patch(payload: &Payload<'_>, input: &Payload<'_>) -> Touched {
+pub(super) fn files_of_patch(payload: &Payload<'_>, input: &Payload<'_>) -> Touched {
     const HEADS: [&str; 4] = [
         "*** Add File: ",
         "*** Update File: ",
         "*** Delete File: ",
         "*** Move to: ",
     ];
-    let patch = ["command", "input", "patch"]
+    let patch = ["command", "input", "patch", "patchText"]
         .iter()
         .find_map(|key| input.text(key));
     let lines = patch.unwrap_or_default().lines();

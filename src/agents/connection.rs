@@ -1,7 +1,10 @@
 //! What connects an agent: which of its files are to have what, and what the person must still do.
 
 use super::config::{Config, Entry, Language, Value};
-use super::{Agent, claude, codex, cursor, gemini, vscode};
+use super::{
+    Agent, aider, antigravity, claude, cline, codex, copilot, cursor, gemini, kilo, opencode, pi,
+    vscode, windsurf, zed,
+};
 
 /// The text that tells an agent how to work with edio. It is sent with each conversation: it must stay short.
 pub const EDIO_MD: &str = "\
@@ -30,6 +33,9 @@ don't take them. Never go back with `git checkout`, `git stash` or `git reset`. 
 <!-- edio:end -->
 ";
 
+/// The skill: what an agent reads when it needs to look back or to recover something (<https://agentskills.io>).
+const SKILL_MD: &str = include_str!("SKILL.md");
+
 /// Whose files are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -48,6 +54,8 @@ pub enum Purpose {
     Server,
     /// The agent's model knows of edio.
     Instructions,
+    /// The agent's model can read more when it needs to.
+    Skill,
 }
 
 impl Purpose {
@@ -57,6 +65,7 @@ impl Purpose {
             Purpose::Hooks => "hooks",
             Purpose::Server => "server",
             Purpose::Instructions => "instructions",
+            Purpose::Skill => "skill",
         }
     }
 }
@@ -68,7 +77,7 @@ pub enum Instead {
     Never,
     /// This one, where git tracks the first: the agent reads both.
     OfTracked(&'static str),
-    /// This one, where it is there: the agent then reads no other.
+    /// This one, where it is there: the agent prefers it, or reads both.
     WhereThere(&'static str),
 }
 
@@ -131,6 +140,11 @@ impl File {
         Self::new(Purpose::Instructions, path, Language::Text, entries)
     }
 
+    /// Has a file of another agent the same part, in a place that this one may have, too?
+    pub fn shares(&self, other: &File, path: &str) -> bool {
+        self.config == other.config && other.places().contains(&path)
+    }
+
     /// Every place where its part may be: it, and the other.
     pub fn places(&self) -> Vec<&'static str> {
         match self.instead {
@@ -159,7 +173,27 @@ impl Agent {
             Agent::Cursor => cursor::files(reach),
             Agent::Gemini => gemini::files(reach),
             Agent::Vscode => vscode::files(reach),
+            Agent::Copilot => copilot::files(reach),
+            Agent::Opencode => opencode::files(reach),
+            Agent::Kilo => kilo::files(reach),
+            Agent::Pi => pi::files(reach),
+            Agent::Cline => cline::files(reach),
+            Agent::Zed => zed::files(reach),
+            Agent::Windsurf => windsurf::files(reach),
+            Agent::Antigravity => antigravity::files(reach),
+            Agent::Aider => aider::files(reach),
         }
+    }
+
+    /// The skill, where it looks for skills: from the top of the work tree or from the home folder, the same.
+    pub fn skill(self) -> Option<File> {
+        let path = match self {
+            Agent::Claude => ".claude/skills/edio/SKILL.md",
+            Agent::Aider => return None,
+            _ => ".agents/skills/edio/SKILL.md",
+        };
+        let entries = vec![Entry::Whole(SKILL_MD)];
+        Some(File::new(Purpose::Skill, path, Language::Text, entries))
     }
 
     /// What the person must still do, and where what happens is seen: the agent itself is silent about it.
@@ -170,6 +204,15 @@ impl Agent {
             Agent::Cursor => cursor::APPROVAL,
             Agent::Gemini => gemini::APPROVAL,
             Agent::Vscode => vscode::APPROVAL,
+            Agent::Copilot => copilot::APPROVAL,
+            Agent::Opencode => opencode::APPROVAL,
+            Agent::Kilo => kilo::APPROVAL,
+            Agent::Pi => pi::APPROVAL,
+            Agent::Cline => cline::APPROVAL,
+            Agent::Zed => zed::APPROVAL,
+            Agent::Windsurf => windsurf::APPROVAL,
+            Agent::Antigravity => antigravity::APPROVAL,
+            Agent::Aider => aider::APPROVAL,
         }
     }
 
@@ -180,7 +223,9 @@ impl Agent {
             Agent::Claude => claude::trust(project, read),
             Agent::Codex => codex::trust(project, read),
             Agent::Gemini => gemini::trust(project, read),
-            Agent::Cursor | Agent::Vscode => Vec::new(),
+            Agent::Copilot => copilot::trust(project, read),
+            Agent::Pi => pi::trust(project, read),
+            _ => Vec::new(),
         }
     }
 
@@ -192,24 +237,77 @@ impl Agent {
             Agent::Cursor => "Cursor",
             Agent::Gemini => "Gemini CLI",
             Agent::Vscode => "VS Code",
+            Agent::Copilot => "Copilot CLI",
+            Agent::Opencode => "OpenCode",
+            Agent::Kilo => "Kilo",
+            Agent::Pi => "pi",
+            Agent::Cline => "Cline",
+            Agent::Zed => "Zed",
+            Agent::Windsurf => "Windsurf",
+            Agent::Antigravity => "Antigravity CLI",
+            Agent::Aider => "Aider",
         }
     }
 
-    /// The folder in the home folder that it makes when it is first used, and the program that `PATH` finds.
-    pub fn traces(self) -> (&'static str, &'static str) {
+    /// What tells that it is used.
+    pub fn traces(self) -> Traces {
+        let traces = |program, home, project| Traces {
+            program,
+            home,
+            project,
+        };
         match self {
-            Agent::Claude => (".claude", "claude"),
-            Agent::Codex => (".codex", "codex"),
-            Agent::Cursor => (".cursor", "cursor"),
-            Agent::Gemini => (".gemini", "gemini"),
-            Agent::Vscode => (vscode::USER_FOLDER, "code"),
+            Agent::Claude => traces("claude", ".claude", &[".claude"]),
+            Agent::Codex => traces("codex", ".codex", &[".codex"]),
+            Agent::Cursor => traces("cursor", ".cursor", &[".cursor"]),
+            Agent::Gemini => traces("gemini", ".gemini", &[".gemini"]),
+            Agent::Vscode => traces("code", vscode::USER_FOLDER, &[".vscode"]),
+            Agent::Copilot => traces("copilot", ".copilot", &[".github/copilot-instructions.md"]),
+            Agent::Opencode => traces(
+                "opencode",
+                ".config/opencode",
+                &[".opencode", "opencode.json", "opencode.jsonc"],
+            ),
+            Agent::Kilo => traces(
+                "kilo",
+                ".config/kilo",
+                &[".kilo", ".kilocode", "kilo.jsonc"],
+            ),
+            Agent::Pi => traces("pi", ".pi", &[".pi"]),
+            Agent::Cline => traces("cline", ".cline", &[".clinerules"]),
+            Agent::Zed => traces("zed", ".config/zed", &[".zed"]),
+            Agent::Windsurf => traces("windsurf", ".codeium/windsurf", &[".windsurf", ".devin"]),
+            Agent::Antigravity => traces(
+                "agy",
+                ".gemini/antigravity-cli",
+                &[".agents/hooks.json", ".agents/mcp_config.json"],
+            ),
+            Agent::Aider => traces("aider", ".aider.conf.yml", &[".aider.conf.yml"]),
         }
     }
 
     /// Was what is known of its files only read, and never tried with the program itself?
     pub fn is_known_from_documents(self) -> bool {
-        matches!(self, Agent::Cursor | Agent::Vscode)
+        matches!(
+            self,
+            Agent::Cursor
+                | Agent::Vscode
+                | Agent::Zed
+                | Agent::Windsurf
+                | Agent::Antigravity
+                | Agent::Aider
+        )
     }
+}
+
+/// What tells that an agent is used.
+pub struct Traces {
+    /// The program that `PATH` finds.
+    pub program: &'static str,
+    /// What it makes in the home folder when it is first used.
+    pub home: &'static str,
+    /// What a project has that it is used in.
+    pub project: &'static [&'static str],
 }
 
 /// A server on standard input and output.
@@ -228,8 +326,18 @@ pub(super) fn group(
     matcher: Option<&'static str>,
     handler: Vec<(&'static str, Value)>,
 ) -> Entry {
+    group_in("hooks", event, matcher, handler)
+}
+
+/// The same, where the events stand under another name.
+pub(super) fn group_in(
+    within: &'static str,
+    event: &'static str,
+    matcher: Option<&'static str>,
+    handler: Vec<(&'static str, Value)>,
+) -> Entry {
     let matcher = matcher.map(|matcher| ("matcher", Value::Text(matcher)));
     let hooks = ("hooks", Value::List(vec![Value::Object(handler)]));
     let members = matcher.into_iter().chain([hooks]).collect();
-    Entry::Listed(vec!["hooks", event], Value::Object(members))
+    Entry::Listed(vec![within, event], Value::Object(members))
 }

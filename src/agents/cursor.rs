@@ -77,12 +77,11 @@ fn hooks() -> Vec<Entry> {
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "beforeSubmitPrompt" => Some(payload.told("prompt")),
-        "afterFileEdit" => Some(used(
-            payload,
-            "Edit",
-            payload.file_in(payload, &["file_path"]),
-        )),
-        "afterShellExecution" => Some(used(payload, "Shell", Touched::Anything)),
+        "afterFileEdit" => {
+            let touched = payload.file_in(payload, &["file_path"]);
+            Some(payload.used_as("Edit", touched))
+        }
+        "afterShellExecution" => Some(payload.used_as("Shell", Touched::Anything)),
         "afterMCPExecution" => payload.tool(|_, _| Touched::Anything).map(What::Used),
         "postToolUse" | "postToolUseFailure" => tool(payload).map(What::Used),
         "subagentStop" => Some(What::Paused),
@@ -95,14 +94,6 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
         "sessionEnd" => Some(What::Closed),
         _ => super::claude::what(payload),
     }
-}
-
-fn used(payload: &Payload<'_>, name: &str, touched: Touched) -> What {
-    What::Used(Tool {
-        name: name.to_owned(),
-        call: payload.word(&["tool_use_id"]),
-        touched,
-    })
 }
 
 fn tool(payload: &Payload<'_>) -> Option<Tool> {

@@ -48,6 +48,13 @@ pub enum What {
     Closed,
 }
 
+impl What {
+    /// The agent was told this.
+    pub(super) fn told(text: &str) -> Self {
+        What::Told(first_line(text))
+    }
+}
+
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
@@ -81,6 +88,23 @@ pub enum Touched {
     Anything,
 }
 
+/// What agents call the id of a conversation, and that of a prompt.
+const SESSIONS: [&str; 6] = [
+    "session_id",
+    "conversation_id",
+    "sessionId",
+    "conversationId",
+    "taskId",
+    "trajectory_id",
+];
+const PROMPTS: [&str; 4] = ["prompt_id", "turn_id", "generation_id", "execution_id"];
+
+/// What they call the folders that they work in.
+const ROOTS: [&str; 3] = ["workspace_roots", "workspaceRoots", "workspacePaths"];
+
+/// How the tools of edio's own server are called: they take care themselves.
+const EDIOS: [&str; 4] = ["mcp__edio__", "mcp_edio_", "edio_", "edio-"];
+
 /// Reads the payload that an agent's hook was given, an object in JSON. `None` where it tells of nothing that matters, or
 /// can't be read.
 ///
@@ -89,7 +113,7 @@ pub enum Touched {
 pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event> {
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     let value: Value = serde_json::from_slice(payload).ok()?;
-    let payload = Payload(Some(value.as_object()?));
+    let payload = Payload::of(value.as_object()?);
     let agent = match payload.has("cursor_version") {
         true => Agent::Cursor,
         false => agent,
@@ -99,6 +123,13 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         Agent::Codex => super::codex::what(&payload),
         Agent::Cursor => super::cursor::what(&payload),
         Agent::Gemini => super::gemini::what(&payload),
+        Agent::Copilot => super::copilot::what(&payload),
+        Agent::Opencode => super::opencode::what(&payload),
+        Agent::Pi => super::pi::what(&payload),
+        Agent::Cline => super::cline::what(&payload),
+        Agent::Windsurf => super::windsurf::what(&payload),
+        Agent::Antigravity => super::antigravity::what(&payload),
+        Agent::Kilo | Agent::Zed | Agent::Aider => None,
     }?;
     if let What::Using(tool) | What::Used(tool) = &what
         && tool.touched == Touched::Nothing
@@ -107,8 +138,8 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
     }
     Some(Event {
         agent: caller.map_or_else(|| agent.to_string(), str::to_owned),
-        session: payload.word(&["session_id", "conversation_id"]),
-        prompt: payload.word(&["prompt_id", "turn_id", "generation_id"]),
+        session: payload.session(),
+        prompt: payload.word(&PROMPTS),
         model: payload.word(&["model"]),
         folders: payload.folders(),
         what,
@@ -119,6 +150,11 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
 pub(super) struct Payload<'a>(Option<&'a Map<String, Value>>);
 
 impl<'a> Payload<'a> {
+    /// What stands in this object.
+    pub fn of(map: &'a Map<String, Value>) -> Self {
+        Self(Some(map))
+    }
+
     fn get(&self, key: &str) -> Option<&'a Value> {
         self.0?.get(key)
     }
@@ -128,9 +164,29 @@ impl<'a> Payload<'a> {
         self.get(key).is_some()
     }
 
+    /// Does a field say yes?
+    pub fn is_true(&self, key: &str) -> bool {
+        self.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// Does a field say no?
+    pub fn is_false(&self, key: &str) -> bool {
+        self.get(key) == Some(&Value::Bool(false))
+    }
+
     /// The text of a field.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         self.get(key)?.as_str()
+    }
+
+    /// The object in a field.
+    pub fn object(&self, key: &str) -> Payload<'a> {
+        Payload(self.get(key).and_then(Value::as_object))
+    }
+
+    /// The object in a field that has it as text.
+    pub fn object_in_text(&self, key: &str) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.text(key)?).ok()
     }
 
     /// The list in a field.
@@ -146,9 +202,15 @@ impl<'a> Payload<'a> {
         Some(first_line(text))
     }
 
+    /// The conversation: that of the agent which has this one for a helper, where it is named.
+    fn session(&self) -> Option<String> {
+        let root = self.object("sessionContext").word(&["rootSessionId"]);
+        root.or_else(|| self.word(&SESSIONS))
+    }
+
     /// The first line of what the agent was told.
     pub fn told(&self, key: &str) -> What {
-        What::Told(first_line(self.text(key).unwrap_or_default()))
+        What::told(self.text(key).unwrap_or_default())
     }
 
     /// A path as the agent gives it: a relative one counts from where it works.
@@ -162,7 +224,7 @@ impl<'a> Payload<'a> {
     /// Where the agent works.
     fn folders(&self) -> Vec<PathBuf> {
         let cwd = self.text("cwd").into_iter();
-        let roots = self.list("workspace_roots").iter();
+        let roots = ROOTS.iter().flat_map(|key| self.list(key));
         let folders = cwd.chain(roots.filter_map(Value::as_str));
         let folders = folders.filter(|folder| !folder.is_empty());
         let mut found: Vec<PathBuf> = Vec::new();
@@ -177,16 +239,25 @@ impl<'a> Payload<'a> {
     /// The tool that is used; what it may change is told by its name and its input.
     pub fn tool(&self, touched: impl FnOnce(&str, &Payload<'a>) -> Touched) -> Option<Tool> {
         let name = self.text("tool_name")?;
-        let input = Payload(self.get("tool_input").and_then(Value::as_object));
-        let is_edios = name.starts_with("mcp__edio__") || name.starts_with("mcp_edio_");
-        Some(Tool {
+        let touched = touched(name, &self.object("tool_input"));
+        Some(self.tool_as(name, touched))
+    }
+
+    /// The tool of this name was used.
+    pub fn used_as(&self, name: &str, touched: Touched) -> What {
+        What::Used(self.tool_as(name, touched))
+    }
+
+    fn tool_as(&self, name: &str, touched: Touched) -> Tool {
+        let is_edios = EDIOS.iter().any(|begin| name.starts_with(begin));
+        Tool {
             name: first_line(name),
-            call: self.word(&["tool_use_id"]),
+            call: self.word(&["tool_use_id", "id"]),
             touched: match is_edios {
                 true => Touched::Nothing,
-                false => touched(name, &input),
+                false => touched,
             },
-        })
+        }
     }
 
     /// The file that a field of a tool's input names; anything, where none of them does.

@@ -2,14 +2,23 @@
 //!
 //! One agent, one file. Nothing here knows of turns, and nothing here writes or runs anything.
 
+pub mod aider;
+pub mod antigravity;
 pub mod claude;
+pub mod cline;
 pub mod codex;
 pub mod config;
 pub mod connection;
+pub mod copilot;
 pub mod cursor;
 pub mod event;
 pub mod gemini;
+pub mod kilo;
+pub mod opencode;
+pub mod pi;
 pub mod vscode;
+pub mod windsurf;
+pub mod zed;
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,16 +36,43 @@ pub enum Agent {
     Gemini,
     /// VS Code.
     Vscode,
+    /// Copilot CLI.
+    Copilot,
+    /// OpenCode.
+    Opencode,
+    /// Kilo.
+    Kilo,
+    /// pi.
+    Pi,
+    /// Cline.
+    Cline,
+    /// Zed.
+    Zed,
+    /// Windsurf, which is also called Devin Desktop.
+    Windsurf,
+    /// Antigravity CLI.
+    Antigravity,
+    /// Aider.
+    Aider,
 }
 
 impl Agent {
     /// All of them, by name.
-    pub const ALL: [(Self, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Claude, "claude"),
         (Self::Codex, "codex"),
         (Self::Cursor, "cursor"),
         (Self::Gemini, "gemini"),
         (Self::Vscode, "vscode"),
+        (Self::Copilot, "copilot"),
+        (Self::Opencode, "opencode"),
+        (Self::Kilo, "kilo"),
+        (Self::Pi, "pi"),
+        (Self::Cline, "cline"),
+        (Self::Zed, "zed"),
+        (Self::Windsurf, "windsurf"),
+        (Self::Antigravity, "antigravity"),
+        (Self::Aider, "aider"),
     ];
 }
 

@@ -35,9 +35,11 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     };
     match reach {
         Reach::User => vec![server(USER_FILE)],
-        Reach::Project => vec![
-            server(".vscode/mcp.json"),
-            File::instructions(".github/instructions/edio.instructions.md", INSTRUCTIONS),
-        ],
+        Reach::Project => vec![server(".vscode/mcp.json"), instructions()],
     }
+}
+
+/// The instructions that VS Code and Copilot CLI read.
+pub(super) fn instructions() -> File {
+    File::instructions(".github/instructions/edio.instructions.md", INSTRUCTIONS)
 }

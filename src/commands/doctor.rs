@@ -1,11 +1,11 @@
 //! `edio doctor`: is edio well connected here, and if not, what helps?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde::Serialize;
 
-use super::connection::{Places, all, files_of, is_installed};
+use super::connection::{Places, Scope, Sights, all, files_of, is_installed, trust_of};
 use super::{Context, Printed};
 use crate::agents::Agent;
 use crate::agents::config::Standing;
@@ -13,7 +13,7 @@ use crate::agents::connection::{File, Purpose, Reach, Trust};
 use crate::clock;
 use crate::env;
 use crate::error::Result;
-use crate::history::connected::{Connected, Excludes};
+use crate::history::connected::Excludes;
 use crate::history::git::{check_version, git_bytes};
 use crate::history::hooklog;
 use crate::history::refnames;
@@ -93,18 +93,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let mut findings = Findings::default();
     let (major, minor) = check_version(context.place.trace.as_ref())?;
     findings.ok("git", format!("git {major}.{minor} is new enough"));
-    let connected = Connected::load(&workspace.scratch());
-    let project = Places::look(&workspace, Reach::Project)?;
-    let user = env::home().map(|_| Places::look(&workspace, Reach::User));
-    let mut sights = vec![(Reach::Project, project)];
-    sights.extend(user.transpose()?.map(|user| (Reach::User, user)));
-    let is_connected = |agent: &Agent| {
-        connected.agents.contains(&agent.to_string())
-            || sights
-                .iter()
-                .any(|(reach, places)| places.knows(*agent, *reach))
-    };
+    let sights = Sights::look(&workspace)?;
+    let is_connected = |agent: &Agent| sights.is_connected(*agent);
     let (here, others): (Vec<Agent>, Vec<Agent>) = all().into_iter().partition(is_connected);
+    let sights = sights.places;
     look_for_program(&mut findings, &here);
     for agent in &here {
         look_at_files(&mut findings, *agent, &sights);
@@ -116,7 +108,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
         findings.note(agent, what, Some(connect(agent)));
     }
     look_at_log(&mut findings, &workspace);
-    look_at_excludes(&mut findings, &workspace, &sights);
+    look_at_excludes(&mut findings, &workspace, &sights, &here);
     look_at_remotes(&mut findings, &workspace);
     report(context, &findings)
 }
@@ -159,12 +151,20 @@ fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places
     let (mut whole, mut broken) = (BTreeSet::new(), BTreeSet::new());
     let mut unreadable = BTreeSet::new();
     for (reach, places) in sights {
+        let mut stands: BTreeMap<Purpose, Standing> = BTreeMap::new();
         for file in agent.files(*reach) {
-            match look_at_file(findings, agent, &file, places) {
-                Some(Standing::Whole) => whole.insert(file.purpose),
-                Some(Standing::Half) => broken.insert(file.purpose),
-                Some(Standing::Nothing) => false,
-                None => unreadable.insert(file.purpose),
+            let Some(standing) = look_at_file(findings, agent, &file, places) else {
+                unreadable.insert(file.purpose);
+                continue;
+            };
+            let all = stands.entry(file.purpose).or_insert(standing);
+            *all = all.and(standing);
+        }
+        for (purpose, standing) in stands {
+            match standing {
+                Standing::Whole => whole.insert(purpose),
+                Standing::Half => broken.insert(purpose),
+                Standing::Nothing => false,
             };
         }
     }
@@ -182,7 +182,10 @@ fn look_at_files(findings: &mut Findings, agent: Agent, sights: &[(Reach, Places
                 findings.wrong(agent, what, connect(agent));
             }
             Purpose::Instructions => {
-                let what = "its model is told nothing of edio but by the server";
+                let what = match wanted.contains(&Purpose::Server) {
+                    true => "its model is told nothing of edio but by the server",
+                    false => "its model is told nothing of edio",
+                };
                 findings.note(agent, what, Some(connect(agent)));
             }
             _ => findings.wrong(agent, format!("its {name}: not there"), connect(agent)),
@@ -216,6 +219,10 @@ fn look_at_file(
         let what = format!("it ignores all of {path}: {ignored}");
         findings.wrong(agent, what, format!("take that out of {path}"));
     }
+    if file.config.is_program() && !site.is_program() {
+        let what = format!("it leaves out {path}, which can't be run");
+        findings.wrong(agent, what, format!("chmod +x {path}"));
+    }
     match file.config.standing(content) {
         Ok(standing) => Some(standing),
         Err(refusal) => {
@@ -228,15 +235,7 @@ fn look_at_file(
 }
 
 fn look_at_trust(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
-    let top = &workspace.git.work_tree;
-    let read = |reach: Reach, path: &str| -> Option<Vec<u8>> {
-        let folder = match reach {
-            Reach::Project => top.clone(),
-            Reach::User => env::home()?,
-        };
-        fs::read(folder.join(path)).ok()
-    };
-    for trust in agent.trust(&top.to_string_lossy(), &read) {
+    for trust in trust_of(agent, workspace) {
         match trust {
             Trust::Given(what) => findings.ok(agent, what),
             Trust::Missing(what) => findings.wrong(agent, what, agent.approval()),
@@ -286,7 +285,12 @@ fn look_at_log(findings: &mut Findings, workspace: &Workspace) {
 }
 
 /// What is kept out of git's sight, and is gone, or has become somebody else's.
-fn look_at_excludes(findings: &mut Findings, workspace: &Workspace, sights: &[(Reach, Places)]) {
+fn look_at_excludes(
+    findings: &mut Findings,
+    workspace: &Workspace,
+    sights: &[(Reach, Places)],
+    here: &[Agent],
+) {
     let excludes = match Excludes::read(&workspace.git) {
         Ok(excludes) => excludes,
         Err(barred) => {
@@ -308,15 +312,16 @@ fn look_at_excludes(findings: &mut Findings, workspace: &Workspace, sights: &[(R
     }
     let project = sights.iter().filter(|(reach, _)| *reach == Reach::Project);
     for (_, places) in project {
-        look_for_hidden(findings, &excludes, places);
+        look_for_hidden(findings, &excludes, places, here);
     }
 }
 
 /// Files that edio made, that the person has written into since, and that git still doesn't see.
-fn look_for_hidden(findings: &mut Findings, excludes: &Excludes, places: &Places) {
-    let hidden: BTreeSet<String> = excludes.paths().collect();
-    for (agent, file) in files_of(&all(), Reach::Project) {
-        let is_hidden = hidden.contains(file.path) && !places.is_tracked(file.path);
+fn look_for_hidden(findings: &mut Findings, excludes: &Excludes, places: &Places, here: &[Agent]) {
+    let mut hidden: BTreeSet<String> = excludes.paths().collect();
+    for (agent, file) in files_of(here, Reach::Project, Scope::WithSkill) {
+        // Several agents may have the same one.
+        let is_hidden = hidden.remove(file.path) && !places.is_tracked(file.path);
         let site = places
             .site(file.path)
             .ok()

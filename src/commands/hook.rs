@@ -50,7 +50,7 @@ const FOLDERS: usize = 200;
     after_help = "Examples:\n  edio init --agents claude    # has Claude Code call it\n  edio doctor                  # what came of it"
 )]
 pub struct Args {
-    /// Whose hooks: claude, codex, cursor, gemini or vscode.
+    /// Whose hooks: one of the agents that init knows.
     #[arg(value_name = "AGENT")]
     agent: String,
     /// Whatever else the agent says is not heeded.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::connection::{Edit, Left, Places, Plan, View, Wish, all, usual};
+use super::connection::{Edit, Left, Places, Plan, Scope, View, Wish, all, usual};
 use super::{Context, Printed};
 use crate::agents::Agent;
 use crate::agents::connection::Reach;
@@ -23,13 +23,16 @@ use crate::term::{json, style, text};
 /// byte that is not edio's. Running it again changes nothing. It is not needed before the first snapshot.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  edio init\n  edio init --agents claude,codex\n  edio init --dry-run\n  edio init --remove"
+    after_help = "Examples:\n  edio init\n  edio init --agents claude,codex\n  edio init --skill\n  edio init --dry-run\n  edio init --remove"
 )]
 pub struct Args {
-    /// Agents to connect: claude, codex, cursor, gemini, vscode, separated by commas; or all, or none. Without this, all
-    /// but those of which nothing is found here: codex.
+    /// Agents to connect, separated by commas; or all, or none. Without this: claude, cursor, gemini, vscode, and any other
+    /// that is found on this machine or in the project.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names())]
     agents: Vec<String>,
+    /// Write the skill, too, where agents look for skills: they read it when something has to be recovered.
+    #[arg(long, conflicts_with = "remove")]
+    skill: bool,
     /// Let git see the files, to be committed for everyone, and change files that git tracks.
     #[arg(long, conflicts_with = "user")]
     shared: bool,
@@ -136,6 +139,10 @@ fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {
             false => Reach::Project,
         },
         shared: args.shared,
+        scope: match args.skill {
+            true => Scope::WithSkill,
+            false => Scope::Usual,
+        },
     })
 }
 

@@ -3,6 +3,7 @@
 //! What they do is done in [`history`](crate::history); here it is asked for and rendered.
 
 pub mod accept;
+pub mod agents;
 pub mod completions;
 mod connection;
 pub mod demo;

@@ -118,14 +118,19 @@ impl Site {
         &self.path
     }
 
-    /// Writes the file, all at once. Its permissions stay.
+    /// Can it be run?
+    pub fn is_program(&self) -> bool {
+        is_executable(&self.path.below(&self.base))
+    }
+
+    /// Writes the file, all at once. Its permissions stay, but for a program's: that can be run.
     ///
     /// # Errors
     ///
     /// It can't be written, or is not any more what it was when it was looked for. It is as it was then.
-    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+    pub fn write(&self, bytes: &[u8], is_program: bool) -> Result<()> {
         let disk = Disk::new(&self.base);
-        let Some(displaced) = self.place(&disk, bytes)? else {
+        let Some(displaced) = self.place(&disk, bytes, is_program)? else {
             return Ok(());
         };
         let stood = fs::read(displaced.path.below(&self.base)).or_cannot(|| self.unwritable())?;
@@ -133,7 +138,7 @@ impl Site {
             return self.discard(&disk, &displaced);
         }
         // Another has written it meanwhile: that stays.
-        if let Some(own) = self.place(&disk, &stood)? {
+        if let Some(own) = self.place(&disk, &stood, false)? {
             self.discard(&disk, &own)?;
         }
         self.discard(&disk, &displaced)?;
@@ -155,12 +160,12 @@ impl Site {
         gone.map_or(Ok(()), |gone| self.discard(&disk, &gone))
     }
 
-    fn place(&self, disk: &Disk, bytes: &[u8]) -> Result<Option<Displaced>> {
+    fn place(&self, disk: &Disk, bytes: &[u8], is_program: bool) -> Result<Option<Displaced>> {
         let mut reader = bytes;
         let mut content = Content::File {
             length: bytes.len() as u64,
             bytes: &mut reader,
-            executable: is_executable(&self.path.below(&self.base)),
+            executable: is_program || self.is_program(),
         };
         disk.place(&self.path, &mut content)
             .or_cannot(|| self.unwritable())
@@ -315,12 +320,12 @@ impl Connected {
             .retain(|file| file.path != path || file.in_home != in_home);
     }
 
-    /// Removes the folders that were made for a file, those that are empty now.
-    pub fn remove_folders(&self, path: &str, ground: Ground, folder: &Path) {
-        let made = self.file(path, ground).map(|file| file.folders.clone());
-        let mut made = made.unwrap_or_default();
-        made.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        for name in made {
+    /// Removes the folders that were made for these files, those that are empty now.
+    pub fn remove_folders(&self, paths: &BTreeSet<&str>, ground: Ground, folder: &Path) {
+        let files = paths.iter().filter_map(|path| self.file(path, ground));
+        let made: BTreeSet<&String> = files.flat_map(|file| &file.folders).collect();
+        // What lies in a folder comes after it.
+        for name in made.into_iter().rev() {
             remove_if_empty(&folder.join(name));
         }
     }
@@ -448,7 +453,7 @@ impl Excludes {
             return self.site.remove();
         }
         connected.made_exclude |= self.site.content.is_none();
-        self.site.write(&bytes)
+        self.site.write(&bytes, false)
     }
 }
 

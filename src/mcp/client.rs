@@ -1,7 +1,7 @@
 //! What a client calls itself, and which agent that is.
 
 /// How the names begin, in lower case, that clients are known by.
-const KNOWN: [(&str, &str); 12] = [
+const KNOWN: [(&str, &str); 13] = [
     ("claude", "claude"),
     ("codex", "codex"),
     ("gemini-cli", "gemini"),
@@ -14,6 +14,7 @@ const KNOWN: [(&str, &str); 12] = [
     ("cline", "cline"),
     ("windsurf", "windsurf"),
     ("antigravity", "antigravity"),
+    ("zed", "zed"),
 ];
 
 /// The agent of a client. One that is not known keeps its own name, as a short word.

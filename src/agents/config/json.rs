@@ -46,7 +46,7 @@ fn put_entry(top: &CstObject, entry: &Entry) -> Option<bool> {
             Some(_) => return Some(false),
             None => drop(top.insert(0, name, input(value))),
         },
-        Entry::Lines(_) | Entry::Whole(_) => return None,
+        Entry::Lines(_) | Entry::Whole(_) | Entry::Program(_) => return None,
     }
     Some(true)
 }
@@ -62,16 +62,14 @@ fn complete(object: &CstObject, value: &Value) -> Option<bool> {
     let Value::Object(members) = value else {
         return None;
     };
-    if words(object) == words_of(value) {
+    if words(object).is_some_and(|words| Some(words) == words_of(value)) {
         return Some(false);
     }
-    let command = members.iter().find_map(|(name, value)| match value {
-        Value::Text(text) if *name == "command" => Some(*text),
-        _ => None,
-    });
+    let command = members.iter().find(|(name, _)| *name == "command");
+    let command = command.and_then(|(_, command)| command_in(command));
     let present = object.get("command").and_then(|member| member.value());
     let is_of_its_own = object.get("url").is_some()
-        || present.is_some_and(|present| text(&present).as_deref() != command)
+        || present.is_some_and(|present| command_at(&present) != command)
         || object.get("args").is_some();
     let mut is_changed = false;
     for (name, value) in members {
@@ -132,7 +130,7 @@ fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Opt
             found.into_iter().for_each(|one| take_handler(one, value));
             remove_empty(top, before, path);
         }
-        Entry::Needed(..) | Entry::Lines(_) | Entry::Whole(_) => return None,
+        Entry::Needed(..) | Entry::Lines(_) | Entry::Whole(_) | Entry::Program(_) => return None,
     }
     Some(true)
 }
@@ -223,7 +221,7 @@ pub(super) fn has(text: &str, entries: &[Entry]) -> Result<Vec<bool>, Refusal> {
                 list.iter().any(|one| holds(one, value)).then_some(())
             }
             Entry::Needed(name, _) => top.get(name).map(drop),
-            Entry::Lines(_) | Entry::Whole(_) => None,
+            Entry::Lines(_) | Entry::Whole(_) | Entry::Program(_) => None,
         }
     };
     // What only serves the others says nothing of its own.
@@ -254,7 +252,7 @@ pub(super) fn ignored(text: &str, language: Language) -> Option<Refusal> {
     let options = match language {
         Language::StrictJson => options(false, false),
         Language::CommentedJson => options(true, false),
-        Language::Jsonc | Language::Toml | Language::Text => return None,
+        Language::Jsonc | Language::Toml | Language::Yaml | Language::Text => return None,
     };
     let error = parse_to_ast(text, &CollectOptions::default(), &options).err()?;
     let what = match error.kind() {
@@ -372,8 +370,11 @@ fn find_list(top: &CstObject, path: &[&str]) -> Option<CstArray> {
     find(top, above)?.array_value(name)
 }
 
-/// Is this the handler, or a group that has it?
+/// Is this the handler, or a group that has it; or the string?
 fn holds(element: &CstNode, value: &Value) -> bool {
+    if let Value::Text(wanted) = value {
+        return text(element).as_deref() == Some(*wanted);
+    }
     let wanted = words_of(value);
     let Some(object) = element.as_object().filter(|_| wanted.is_some()) else {
         return false;
@@ -383,18 +384,29 @@ fn holds(element: &CstNode, value: &Value) -> bool {
         || group.is_some_and(|group| group.iter().any(|one| node_words(one) == wanted))
 }
 
+/// What a command line stands under.
+const COMMANDS: [&str; 2] = ["command", "bash"];
+
 /// The command line that an object names, its arguments beside the command or in it.
 fn words(object: &CstObject) -> Option<String> {
-    let command = text(&object.get("command")?.value()?)?;
+    let command = COMMANDS.iter().find_map(|name| object.get(name))?;
+    let command = command_at(&command.value()?)?;
     let args = object.array_value("args").map(|args| args.elements());
-    let args = args.unwrap_or_default();
-    let words = args.iter().filter_map(text);
-    Some(
-        std::iter::once(command)
-            .chain(words)
-            .collect::<Vec<_>>()
-            .join(" "),
-    )
+    let words = args.unwrap_or_default();
+    let words = words.iter().filter_map(text);
+    Some(joined(std::iter::once(command).chain(words)))
+}
+
+/// A command: a string, or a list of them.
+fn command_at(node: &CstNode) -> Option<String> {
+    match node.as_array() {
+        Some(list) => Some(joined(list.elements().iter().filter_map(text))),
+        None => text(node),
+    }
+}
+
+fn joined(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn text(node: &CstNode) -> Option<String> {
@@ -414,21 +426,22 @@ fn words_of(value: &Value) -> Option<String> {
         let mut members = members.iter();
         members.find(|(name, _)| *name == wanted).map(|(_, v)| v)
     };
-    match (member("command"), member("args"), member("hooks")) {
-        (Some(Value::Text(command)), Some(Value::List(args)), _) => {
-            let args = args.iter().filter_map(|arg| match arg {
-                Value::Text(text) => Some(*text),
-                _ => None,
-            });
-            Some(
-                std::iter::once(*command)
-                    .chain(args)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            )
-        }
-        (Some(Value::Text(command)), _, _) => Some((*command).to_owned()),
-        (_, _, Some(Value::List(group))) => group.first().and_then(words_of),
+    let Some(command) = COMMANDS.iter().find_map(|name| member(name)) else {
+        return match member("hooks") {
+            Some(Value::List(group)) => group.first().and_then(words_of),
+            _ => None,
+        };
+    };
+    let command = command_in(command)?;
+    let args = member("args").and_then(command_in);
+    Some(joined(std::iter::once(command).chain(args)))
+}
+
+/// A command: a string, or a list of them.
+fn command_in(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some((*text).to_owned()),
+        Value::List(items) => Some(joined(items.iter().filter_map(command_in))),
         _ => None,
     }
 }
@@ -437,6 +450,7 @@ fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Text(text) => CstInputValue::String((*text).to_owned()),
         Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::Bool(answer) => CstInputValue::Bool(*answer),
         Value::List(items) => CstInputValue::Array(items.iter().map(input).collect()),
         Value::Object(members) => {
             let member = |(name, value): &(&str, Value)| ((*name).to_owned(), input(value));

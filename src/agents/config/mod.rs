@@ -7,6 +7,7 @@
 mod json;
 mod text;
 mod toml;
+mod yaml;
 
 use std::fmt;
 
@@ -24,6 +25,8 @@ pub enum Language {
     Jsonc,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
     /// Lines of text.
     Text,
 }
@@ -35,6 +38,8 @@ pub enum Value {
     Text(&'static str),
     /// A number.
     Number(u32),
+    /// Yes or no.
+    Bool(bool),
     /// A list.
     List(Vec<Value>),
     /// Names with values, in this order.
@@ -46,7 +51,7 @@ pub enum Value {
 pub enum Entry {
     /// An object under a name, at the end of a path of names. What it has already stays.
     Named(Vec<&'static str>, Value),
-    /// An object in the list at the end of a path of names, after all others there.
+    /// An object or a string in the list at the end of a path of names, after all others there.
     Listed(Vec<&'static str>, Value),
     /// A value that the file can't do without, where it has none.
     Needed(&'static str, Value),
@@ -54,10 +59,12 @@ pub enum Entry {
     Lines(&'static str),
     /// All of the file.
     Whole(&'static str),
+    /// All of the file, which can be run.
+    Program(&'static str),
 }
 
 /// What one file is to have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How the file is written.
     pub language: Language,
@@ -74,6 +81,16 @@ pub enum Standing {
     Half,
     /// Nothing.
     Nothing,
+}
+
+impl Standing {
+    /// Of two files that belong together.
+    pub fn and(self, other: Self) -> Self {
+        match self == other {
+            true => self,
+            false => Standing::Half,
+        }
+    }
 }
 
 /// What a file is without edio's part.
@@ -132,6 +149,7 @@ impl Config {
         let (mark, text) = read(present)?;
         let put = match self.language {
             Language::Toml => toml::put(text, &self.entries)?,
+            Language::Yaml => yaml::put(text, &self.entries)?,
             Language::Text => text::put(text, &self.entries)?,
             _ => json::put(text, &self.entries)?,
         };
@@ -148,11 +166,12 @@ impl Config {
         let before = before.map(read).transpose()?.map_or("", |(_, text)| text);
         let rest = match self.language {
             Language::Toml => toml::take_out(text, before, &self.entries)?,
+            Language::Yaml => yaml::take_out(text, before, &self.entries)?,
             Language::Text => text::take_out(text, before, &self.entries)?,
             _ => json::take_out(text, before, &self.entries)?,
         };
         let is_empty = match self.language {
-            Language::Toml | Language::Text => rest.trim().is_empty(),
+            Language::Toml | Language::Yaml | Language::Text => rest.trim().is_empty(),
             _ => json::is_empty(&rest),
         };
         let bytes = [mark, rest.as_bytes()].concat();
@@ -168,6 +187,7 @@ impl Config {
         let (_, text) = read(present)?;
         let has = match self.language {
             Language::Toml => toml::has(text, &self.entries)?,
+            Language::Yaml => yaml::has(text, &self.entries),
             Language::Text => text::has(text, &self.entries),
             _ => json::has(text, &self.entries)?,
         };
@@ -188,19 +208,24 @@ impl Config {
     pub fn by_hand(&self) -> String {
         match self.language {
             Language::Toml => toml::by_hand(&self.entries),
-            Language::Text => text::by_hand(&self.entries),
+            Language::Yaml | Language::Text => text::by_hand(&self.entries),
             _ => json::put("", &self.entries).unwrap_or_default(),
         }
     }
 
     /// Is it lines of text?
     pub fn is_text(&self) -> bool {
-        self.language == Language::Text
+        matches!(self.language, Language::Text | Language::Yaml)
     }
 
     /// Is all of the file edio's?
     pub fn is_whole_file(&self) -> bool {
-        matches!(self.entries.as_slice(), [Entry::Whole(_)])
+        matches!(self.entries.as_slice(), [Entry::Whole(_)]) || self.is_program()
+    }
+
+    /// Can the file be run?
+    pub fn is_program(&self) -> bool {
+        matches!(self.entries.as_slice(), [Entry::Program(_)])
     }
 }
 
@@ -303,6 +328,12 @@ mod tests {
         Config { language, entries }
     }
 
+    fn yaml() -> Config {
+        let language = Language::Yaml;
+        let entries = vec![Entry::Lines("read: [EDIO.md] # edio\n")];
+        Config { language, entries }
+    }
+
     #[track_caller]
     fn put(config: &Config, text: &str) -> String {
         let put = config.put(text.as_bytes()).unwrap();
@@ -334,7 +365,7 @@ mod tests {
             "[servers.edio]\ncommand = \"edio\"\nargs = [\"mcp\"]\n"
         );
         assert_eq!(put(&lines(), ""), "<!-- begin -->\nedio\n<!-- end -->\n");
-        for config in [json(server()), json(hooks()), toml(), lines()] {
+        for config in [json(server()), json(hooks()), toml(), yaml(), lines()] {
             let made = config.put(b"").unwrap();
             assert!(config.take_out(&made, None).unwrap().is_empty);
         }
@@ -556,6 +587,70 @@ mod tests {
         assert!(config.take_out(b"mine\n", None).is_err());
     }
 
+    #[test]
+    fn a_command_may_be_a_list_and_an_element_a_string() {
+        let command = vec![Value::Text("edio"), Value::Text("mcp")];
+        let run = Value::Object(vec![
+            ("command", Value::List(command)),
+            ("enabled", Value::Bool(true)),
+        ]);
+        let config = json(vec![
+            Entry::Named(vec!["mcp", "edio"], run),
+            Entry::Listed(vec!["instructions"], Value::Text("EDIO.md")),
+        ]);
+        for text in [
+            "",
+            "{\"mcp\": {\"edio\": {}}}",
+            "{\"instructions\": [\"mine.md\"]}",
+        ] {
+            let put = put(&config, text);
+            let meant: serde_json::Value = serde_json::from_str(&put).unwrap();
+            assert_eq!(meant["mcp"]["edio"]["command"][1], "mcp");
+            assert_eq!(meant["mcp"]["edio"]["enabled"], true);
+            assert!(put.contains("\"EDIO.md\""), "{put}");
+        }
+        let own = "{\"mcp\":{\"edio\":{\"command\":[\"/opt/edio\",\"mcp\"]}},\"instructions\":[\"EDIO.md\"]}";
+        assert_eq!(put(&config, own), own);
+        assert_eq!(rest(&config, own, Some(own)), own);
+        let joined = put(&config, "{\"instructions\": [\"mine.md\"]}");
+        let left = rest(&config, &joined, None);
+        assert!(left.contains("mine.md") && !left.contains("EDIO"), "{left}");
+    }
+
+    #[test]
+    fn yaml_is_told_apart_where_it_matters() {
+        let has = |text: &str| yaml().standing(text.as_bytes()) == Ok(Standing::Whole);
+        for text in [
+            "read: EDIO.md",
+            "read: [a.md, EDIO.md]",
+            "read:\n  - a.md\n  - \"EDIO.md\"\nmodel: x",
+            "read:\n- EDIO.md",
+            "'read': 'EDIO.md'",
+        ] {
+            assert!(has(text), "{text}");
+            assert_eq!(put(&yaml(), text), text);
+            assert_eq!(rest(&yaml(), text, Some(text)), text);
+        }
+        for text in [
+            "",
+            "read: a.md # EDIO.md",
+            "x:\n  read: EDIO.md",
+            "read: a.md\nmodel: EDIO.md",
+            "reading: EDIO.md",
+            "read: MY-EDIO.md",
+            "# read: EDIO.md",
+        ] {
+            assert!(!has(text), "{text}");
+        }
+        // One that has become the person's is not cut.
+        let joined = "read: [EDIO.md, a.md] # edio\n";
+        let refusal = yaml().take_out(joined.as_bytes(), None).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "line 1, column 1: \"read\" is not as edio wrote it"
+        );
+    }
+
     /// JSON as people write it: comments, commas at the end, white space anywhere.
     fn json_text() -> impl Strategy<Value = String> {
         let space = || "( |\t|\n|\r\n|  \n|/\\* c \\*/|// c\n){0,2}";
@@ -689,7 +784,7 @@ mod tests {
 
         #[test]
         fn whatever_is_read_does_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            for config in [json(server()), json(hooks()), toml(), lines()] {
+            for config in [json(server()), json(hooks()), toml(), yaml(), lines()] {
                 let _ = (config.put(&bytes), config.take_out(&bytes, None));
                 let _ = (config.standing(&bytes), config.ignored(&bytes));
             }

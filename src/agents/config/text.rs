@@ -6,9 +6,9 @@ pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     let mut whole = text.to_owned();
     for entry in entries {
         match entry {
-            Entry::Whole(all) if is_same(&whole, all) => {}
-            Entry::Whole(all) if whole.is_empty() => whole.push_str(all),
-            Entry::Whole(_) => return Err(changed()),
+            Entry::Whole(all) | Entry::Program(all) if is_same(&whole, all) => {}
+            Entry::Whole(all) | Entry::Program(all) if whole.is_empty() => whole.push_str(all),
+            Entry::Whole(_) | Entry::Program(_) => return Err(changed()),
             Entry::Lines(lines) if find(&whole, lines).is_none() => {
                 whole = with_lines(&whole, lines);
             }
@@ -22,9 +22,9 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
     let mut rest = text.to_owned();
     for entry in entries {
         match entry {
-            Entry::Whole(all) if is_same(&rest, all) => rest.clear(),
-            Entry::Whole(_) if rest.is_empty() => {}
-            Entry::Whole(_) => return Err(changed()),
+            Entry::Whole(all) | Entry::Program(all) if is_same(&rest, all) => rest.clear(),
+            Entry::Whole(_) | Entry::Program(_) if rest.is_empty() => {}
+            Entry::Whole(_) | Entry::Program(_) => return Err(changed()),
             Entry::Lines(lines) if find(before, lines).is_none() => {
                 if let Some((from, to)) = find(&rest, lines) {
                     rest = without_lines(&rest, from, to);
@@ -38,7 +38,7 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
 
 pub(super) fn has(text: &str, entries: &[Entry]) -> Vec<bool> {
     let has = |entry: &Entry| match entry {
-        Entry::Whole(_) => !text.trim().is_empty(),
+        Entry::Whole(_) | Entry::Program(_) => !text.trim().is_empty(),
         Entry::Lines(lines) => find(text, lines).is_some(),
         _ => false,
     };
@@ -47,7 +47,7 @@ pub(super) fn has(text: &str, entries: &[Entry]) -> Vec<bool> {
 
 pub(super) fn by_hand(entries: &[Entry]) -> String {
     let text = |entry: &Entry| match entry {
-        Entry::Whole(text) | Entry::Lines(text) => with_lines("", text),
+        Entry::Whole(text) | Entry::Program(text) | Entry::Lines(text) => with_lines("", text),
         _ => String::new(),
     };
     entries.iter().map(text).collect()

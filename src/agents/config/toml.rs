@@ -201,6 +201,7 @@ fn inline_value(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("\"{text}\""),
         Value::Number(number) => number.to_string(),
+        Value::Bool(answer) => answer.to_string(),
         Value::List(items) => {
             let items: Vec<_> = items.iter().map(inline_value).collect();
             format!("[{}]", items.join(", "))

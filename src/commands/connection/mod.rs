@@ -2,13 +2,15 @@
 
 mod perform;
 mod plan;
+mod sights;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::PathBuf;
 
 use crate::agents::Agent;
 use crate::agents::config::{Config, Standing};
-use crate::agents::connection::{File, Instead, Reach, edio_md};
+use crate::agents::connection::{File, Instead, Reach, Trust, edio_md};
 use crate::env;
 use crate::error::{Error, Result};
 use crate::history::connected::{Barred, Ground, Site};
@@ -16,6 +18,7 @@ use crate::history::git::RepoPath;
 use crate::history::workspace::Workspace;
 
 pub use self::plan::{Edit, Left, Plan, View, Wish};
+pub use self::sights::{Sights, trust_in_short};
 
 /// Where the files of agents are looked for, and what stands there.
 pub struct Places {
@@ -36,7 +39,7 @@ impl Places {
             Reach::Project => (workspace.git.work_tree.clone(), Ground::Within),
             Reach::User => (home()?, Ground::From),
         };
-        let files = files_of(&all(), reach);
+        let files = files_of(&all(), reach, Scope::WithSkill);
         let paths: BTreeSet<_> = files.iter().flat_map(|(_, file)| file.places()).collect();
         let look = |path| (path, Site::look(&folder, path, ground));
         let sites: BTreeMap<_, _> = paths.into_iter().map(look).collect();
@@ -84,11 +87,18 @@ impl Places {
             .unwrap_or(Standing::Nothing)
     }
 
-    /// Has any file of an agent something of edio's in it?
+    /// Has any file of an agent something of edio's in it? What other agents have in the same place tells nothing.
     pub fn knows(&self, agent: Agent, reach: Reach) -> bool {
+        let others = files_of(&all_but(&[agent]), reach, Scope::Usual);
+        let is_own = |file: &File, path: &str| {
+            let mut others = others.iter();
+            !others.any(|(_, other)| file.shares(other, path))
+        };
         agent.files(reach).iter().any(|file| {
             let mut places = file.places().into_iter();
-            places.any(|path| self.standing(path, &file.config) != Standing::Nothing)
+            places.any(|path| {
+                is_own(file, path) && self.standing(path, &file.config) != Standing::Nothing
+            })
         })
     }
 
@@ -121,29 +131,54 @@ pub fn all_but(agents: &[Agent]) -> Vec<Agent> {
     others.filter(|agent| !agents.contains(agent)).collect()
 }
 
-/// The agents that are connected where none are named.
+/// The agents that are connected where none are named: the most usual ones, and those that are found.
 pub fn usual(workspace: &Workspace) -> Vec<Agent> {
-    let wanted = |agent: &Agent| *agent != Agent::Codex || is_found(*agent, workspace);
+    const MOST: [Agent; 4] = [Agent::Claude, Agent::Cursor, Agent::Gemini, Agent::Vscode];
+    let wanted = |agent: &Agent| MOST.contains(agent) || is_found(*agent, workspace);
     all().into_iter().filter(wanted).collect()
 }
 
+/// Is an agent on this machine, or used in this project?
 fn is_found(agent: Agent, workspace: &Workspace) -> bool {
-    let (folder, _) = agent.traces();
-    is_installed(agent) || workspace.git.work_tree.join(folder).is_dir()
+    let mut project = agent.traces().project.iter();
+    is_installed(agent) || project.any(|path| workspace.git.work_tree.join(path).exists())
 }
 
 /// Is an agent on this machine?
 pub fn is_installed(agent: Agent) -> bool {
-    let (folder, program) = agent.traces();
-    let was_used = env::home().is_some_and(|home| home.join(folder).is_dir());
-    was_used || env::find_program(program).is_some()
+    let traces = agent.traces();
+    let was_used = env::home().is_some_and(|home| home.join(traces.home).exists());
+    was_used || env::find_program(traces.program).is_some()
+}
+
+/// What the agent's own files say of trust.
+pub fn trust_of(agent: Agent, workspace: &Workspace) -> Vec<Trust> {
+    let top = &workspace.git.work_tree;
+    let read = |reach: Reach, path: &str| -> Option<Vec<u8>> {
+        let folder = match reach {
+            Reach::Project => top.clone(),
+            Reach::User => env::home()?,
+        };
+        fs::read(folder.join(path)).ok()
+    };
+    agent.trust(&top.to_string_lossy(), &read)
+}
+
+/// Which files of an agent are meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those that connect it.
+    Usual,
+    /// The skill, too.
+    WithSkill,
 }
 
 /// The files of these agents, each with its agent. `EDIO.md` is no agent's.
-pub fn files_of(agents: &[Agent], reach: Reach) -> Vec<(Option<Agent>, File)> {
+pub fn files_of(agents: &[Agent], reach: Reach, scope: Scope) -> Vec<(Option<Agent>, File)> {
     let of = |agent: &Agent| {
         let agent = *agent;
-        let files = agent.files(reach).into_iter();
+        let skill = agent.skill().filter(|_| scope == Scope::WithSkill);
+        let files = agent.files(reach).into_iter().chain(skill);
         files.map(move |file| (Some(agent), file))
     };
     let shared = (reach == Reach::Project && !agents.is_empty()).then(|| (None, edio_md()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::plan::{Direction, Edit, Plan, Wish};
-use super::{Places, all_but, files_of};
+use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes, Ground, Site, pattern_of};
@@ -63,7 +63,7 @@ impl Work<'_> {
         }
         for (edit, site) in self.sites().filter(|(edit, _)| !edit.is_idle()) {
             if let Some(wanted) = &edit.wanted {
-                site.write(wanted)?;
+                site.write(wanted, edit.is_program)?;
             }
         }
         Ok(())
@@ -107,9 +107,10 @@ impl Work<'_> {
 
     fn without_edio(&self, edit: &Edit, present: &[u8], before: Option<&[u8]>) -> Vec<u8> {
         let reach = self.wish.reach;
-        let files = edit.parts.iter().flat_map(|(agent, _)| agent.files(reach));
-        let files = files.filter(|file| file.places().contains(&edit.path));
-        files.fold(present.to_vec(), |rest, file| {
+        let agents: Vec<_> = edit.parts.iter().map(|(agent, _)| *agent).collect();
+        let files = files_of(&agents, reach, Scope::WithSkill).into_iter();
+        let files = files.filter(|(_, file)| file.places().contains(&edit.path));
+        files.fold(present.to_vec(), |rest, (_, file)| {
             let without = file.config.take_out(&rest, before);
             without.map_or(rest, |without| without.bytes)
         })
@@ -119,15 +120,16 @@ impl Work<'_> {
         let (ground, folder) = (self.places.ground, &self.places.folder);
         for (edit, site) in self.sites() {
             match &edit.wanted {
-                Some(wanted) => site.write(wanted)?,
+                Some(wanted) => site.write(wanted, edit.is_program)?,
                 None => site.remove()?,
             }
         }
         let mut dropped = BTreeSet::new();
-        for path in self.files_given_up() {
+        let given_up = self.files_given_up();
+        connected.remove_folders(&given_up, ground, folder);
+        for path in given_up {
             let site = self.places.site(path).ok();
             dropped.extend(site.and_then(|site| pattern_of(site.path())));
-            connected.remove_folders(path, ground, folder);
             connected.forget(path, ground);
         }
         for agent in &self.wish.agents {
@@ -145,7 +147,7 @@ impl Work<'_> {
     /// The files that have nothing of edio's any more, whoever took it out.
     fn files_given_up(&self) -> BTreeSet<&'static str> {
         let Wish { agents, reach, .. } = self.wish;
-        let others = files_of(&all_but(agents), *reach);
+        let others = files_of(&all_but(agents), *reach, Scope::WithSkill);
         let is_kept = |path: &&'static str| {
             let is_left = self.plan.left.iter().any(|left| left.path == *path);
             let is_edited = self.plan.edits.iter().any(|edit| edit.path == *path);
@@ -153,7 +155,7 @@ impl Work<'_> {
             let mut others = others.iter();
             is_left || is_there && others.any(|(_, file)| file.places().contains(path))
         };
-        let files = files_of(agents, *reach);
+        let files = files_of(agents, *reach, Scope::WithSkill);
         let paths = files.iter().flat_map(|(_, file)| file.places());
         paths.filter(|path| !is_kept(path)).collect()
     }

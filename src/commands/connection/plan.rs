@@ -2,7 +2,7 @@
 
 use bstr::ByteSlice;
 
-use super::{Places, all_but, files_of};
+use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::agents::config::Refusal;
 use crate::agents::connection::{File, Purpose, Reach};
@@ -16,6 +16,8 @@ pub struct Wish {
     pub reach: Reach,
     /// Files that git tracks may be changed, and new ones are to be seen by git.
     pub shared: bool,
+    /// With the skill, or without.
+    pub scope: Scope,
 }
 
 /// Whose a part of a file is, and what for. `None` is what belongs to no agent.
@@ -31,6 +33,8 @@ pub struct Edit {
     pub present: Option<Vec<u8>>,
     /// What it is to have; `None` where there is to be no file.
     pub wanted: Option<Vec<u8>>,
+    /// Can it be run?
+    pub is_program: bool,
     /// Does any part of it go as it is asked?
     is_done: bool,
 }
@@ -114,7 +118,9 @@ impl View<'_> {
         let pattern = site.and_then(|site| pattern_of(site.path()));
         let is_hidden = pattern
             .is_some_and(|pattern| self.excludes.is_some_and(|excludes| excludes.has(&pattern)));
-        file.config.is_whole_file() || is_hidden
+        // A file that is all edio's is never empty.
+        let is_empty = self.places.content(path).is_some_and(<[u8]>::is_empty);
+        file.config.is_whole_file() && !is_empty || is_hidden
     }
 
     /// May the file be changed, as far as git is concerned?
@@ -152,7 +158,7 @@ impl Plan {
     /// What connects the agents.
     pub fn connect(view: &View<'_>) -> Self {
         let mut plan = Self::new(Direction::Connect);
-        for (agent, file) in files_of(&view.wish.agents, view.wish.reach) {
+        for (agent, file) in files_of(&view.wish.agents, view.wish.reach, view.wish.scope) {
             let part = agent.map(|agent| (agent, file.purpose));
             let path = view.places.chosen(&file, view.wish.shared);
             if let Err(why) = plan.put(view, part, &file, path) {
@@ -176,6 +182,9 @@ impl Plan {
     ) -> Result<(), String> {
         let site = view.places.site(path).map_err(ToString::to_string)?;
         let edit = self.edit(path, site.content.as_deref());
+        if file.config.is_program() && edit.present.as_ref().is_some_and(Vec::is_empty) {
+            return Err("an empty file stands there".to_owned());
+        }
         // What an older edio wrote, and nobody has touched since, is written anew.
         let is_old = file.config.is_whole_file() && view.is_untouched(path);
         let base = edit.wanted.as_deref().filter(|_| !is_old);
@@ -186,6 +195,7 @@ impl Plan {
         }
         edit.wanted = Some(put);
         edit.parts.extend(part);
+        edit.is_program |= file.config.is_program();
         edit.is_done = true;
         Ok(())
     }
@@ -194,12 +204,18 @@ impl Plan {
     pub fn remove(view: &View<'_>) -> Self {
         let (agents, reach) = (&view.wish.agents, view.wish.reach);
         let mut plan = Self::new(Direction::Remove);
-        let mut others = all_but(agents).into_iter();
-        let are_last = !others.any(|agent| view.places.knows(agent, reach));
-        let files = files_of(agents, reach).into_iter();
-        for (agent, file) in files.filter(|(agent, _)| agent.is_some() || are_last) {
+        let others = all_but(agents).into_iter();
+        let others: Vec<_> = others
+            .filter(|agent| view.places.knows(*agent, reach))
+            .collect();
+        // `EDIO.md` goes with the last of them.
+        let kept = files_of(&others, reach, Scope::WithSkill);
+        let is_kept =
+            |file: &File, path: &str| kept.iter().any(|(_, kept)| file.shares(kept, path));
+        for (agent, file) in files_of(agents, reach, Scope::WithSkill) {
             let part = agent.map(|agent| (agent, file.purpose));
-            for path in file.places() {
+            let places = file.places().into_iter();
+            for path in places.filter(|path| !is_kept(&file, path)) {
                 if let Err(why) = plan.take(view, part, &file, path) {
                     plan.leave(part, path, why, String::new());
                 }
@@ -257,6 +273,7 @@ impl Plan {
                 parts: Vec::new(),
                 present: present.map(<[u8]>::to_vec),
                 wanted: present.map(<[u8]>::to_vec),
+                is_program: false,
                 is_done: false,
             });
             self.edits.len() - 1

@@ -1,0 +1,48 @@
+// Tells edio, the undo of this project, what pi does: edio init wrote this file, and edio init --remove removes it.
+// Without edio it does nothing. It never throws, and changes nothing of what pi does.
+import { spawnSync } from "node:child_process";
+
+// Tools that change nothing on disk.
+const LOOKS = ["find", "grep", "ls", "read"];
+
+export default function (pi) {
+  const tell = (event, context, more) => {
+    try {
+      const session = context.sessionManager.getSessionId();
+      const said = { hook_event_name: event, session_id: session, cwd: context.cwd, model: context.model?.id, ...more() };
+      spawnSync("edio", ["hook", "pi"], {
+        input: JSON.stringify(said),
+        stdio: ["pipe", "ignore", "ignore"],
+        timeout: 3000,
+        windowsHide: true,
+      });
+    } catch {}
+  };
+
+  pi.on("before_agent_start", async (event, context) => {
+    tell("before_agent_start", context, () => ({ prompt: event.prompt }));
+  });
+
+  pi.on("tool_result", async (event, context) => {
+    if (LOOKS.includes(event.toolName)) return;
+    tell("tool_result", context, () => ({
+      tool_name: event.toolName,
+      tool_use_id: event.toolCallId,
+      tool_input: { path: event.input?.path },
+    }));
+  });
+
+  // A run that ends may be tried again, or go on: it is over when it has settled.
+  let reason;
+  pi.on("agent_end", async (event) => {
+    reason = event.messages?.at(-1)?.stopReason;
+  });
+
+  pi.on("agent_settled", async (event, context) => {
+    tell("agent_settled", context, () => ({ stop_reason: event.aborted ? "aborted" : reason }));
+  });
+
+  pi.on("session_shutdown", async (_event, context) => {
+    tell("session_shutdown", context, () => ({}));
+  });
+}
