@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
-use crate::agents::config::Refusal;
+use crate::agents::config::{Refusal, Standing};
 use crate::agents::connection::{File, Purpose, Reach};
 use crate::history::connected::{Connected, Excludes, Remembered, pattern_of};
 
@@ -119,8 +119,12 @@ impl View<'_> {
         let is_hidden = pattern
             .is_some_and(|pattern| self.excludes.is_some_and(|excludes| excludes.has(&pattern)));
         // A file that is all edio's is never empty.
-        let is_empty = self.places.content(path).is_some_and(<[u8]>::is_empty);
-        file.config.is_whole_file() && !is_empty || is_hidden
+        file.config.is_whole_file() && !self.has_nothing(file, path) || is_hidden
+    }
+
+    /// Has the file nothing of what it is to have?
+    fn has_nothing(&self, file: &File, path: &str) -> bool {
+        self.places.standing(path, &file.config) == Standing::Nothing
     }
 
     /// May the file be changed, as far as git is concerned?
@@ -182,13 +186,16 @@ impl Plan {
     ) -> Result<(), String> {
         let site = view.places.site(path).map_err(ToString::to_string)?;
         let edit = self.edit(path, site.content.as_deref());
-        if file.config.is_program() && edit.present.as_ref().is_some_and(Vec::is_empty) {
+        if file.config.is_program() && edit.present.is_some() && view.has_nothing(file, path) {
             return Err("an empty file stands there".to_owned());
         }
         // What an older edio wrote, and nobody has touched since, is written anew.
         let is_old = file.config.is_whole_file() && view.is_untouched(path);
-        let base = edit.wanted.as_deref().filter(|_| !is_old);
-        let put = file.config.put(base.unwrap_or_default());
+        let base = edit.wanted.as_deref().unwrap_or_default();
+        let put = match file.config.put(base) {
+            Err(_) if is_old => file.config.put(b""),
+            put => put,
+        };
         let put = put.map_err(|refusal| refusal.to_string())?;
         if edit.present.as_ref() != Some(&put) && !view.may_change(path) {
             return Err("git tracks it (edio init --shared would change it)".to_owned());
