@@ -30,6 +30,13 @@ pub fn is_called_by_copilot() -> bool {
     var_os("COPILOT_CLI").is_some() || var_os("COPILOT_PROJECT_DIR").is_some()
 }
 
+/// The project that an agent was started in, where it says so: it may stand elsewhere by now.
+pub fn project_of_agent() -> Option<PathBuf> {
+    let names = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+    let mut values = names.iter().filter_map(var_os);
+    values.find(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 /// `NO_COLOR`, set and not empty: no colours (<https://no-color.org>).
 pub fn no_color() -> bool {
     var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

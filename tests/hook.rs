@@ -694,6 +694,41 @@ fn the_repository_is_found_from_where_the_agent_is() {
     }
 }
 
+/// The agent says where it stands, and its environment where it was started.
+#[test]
+fn an_agent_that_has_gone_elsewhere_is_followed() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let other = repo.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    repo.git_in(&other, ["init", "-q"]);
+    fs::write(other.join("of the person"), "1\n").unwrap();
+    let says = |cwd: &Path, event: &str| {
+        let payload = json!({
+            "session_id": "s1", "cwd": cwd, "hook_event_name": event, "prompt": "go there",
+            "tool_name": "Bash", "tool_input": {},
+        });
+        let mut command = repo.command(["hook", "claude"]);
+        command.env("CLAUDE_PROJECT_DIR", &repo.top);
+        call_as(&mut command, payload.to_string());
+    };
+    says(&repo.top, "UserPromptSubmit");
+    says(&repo.top, "PreToolUse");
+    says(&repo.top, "PostToolUse");
+    says(&other, "PreToolUse");
+    repo.write("a", "1\n");
+    fs::write(other.join("new"), "1\n").unwrap();
+    says(&other, "PostToolUse");
+    says(&other, "Stop");
+    for folder in [&repo.top, &other] {
+        let turns = log_in(&repo, folder, &[]);
+        let said: Vec<_> = turns
+            .iter()
+            .map(|turn| fields(turn, &["turn", "message", "status", "files"]))
+            .collect();
+        assert_eq!(said, ["1 | go there | completed | 1"], "{folder:?}");
+    }
+}
+
 /// A folder with several repositories in it, which is none itself: what edio knows there is worked on.
 #[test]
 fn several_repositories_make_up_a_workspace() {

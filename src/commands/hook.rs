@@ -20,6 +20,7 @@ use crate::env;
 use crate::error::{Error, Result};
 use crate::history::hooklog;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
+use crate::history::state::State;
 use crate::history::turn;
 use crate::history::workspace::{Locked, Workspace, scratch_near};
 use crate::process::Command;
@@ -101,9 +102,10 @@ fn hear(agent: &str) {
         return;
     };
     let caller = env::is_called_by_copilot().then_some("copilot");
-    let Some(event) = event::read(agent, caller, &payload) else {
+    let Some(mut event) = event::read(agent, caller, &payload) else {
         return;
     };
+    event.folders.extend(env::project_of_agent());
     let wait = match event.what {
         What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
         _ => WAIT,
@@ -239,31 +241,34 @@ fn see_to_one(
     homes: &[PathBuf],
     is_late: &dyn Fn() -> bool,
 ) -> Result<Vec<Job>> {
-    // The end of a conversation is no reason to begin to work in a repository.
-    let begins = matches!(event.what, What::Told(_) | What::Used(_));
-    if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
-        return Ok(Vec::new());
-    }
     let by = By {
         agent: event.agent.clone(),
         session: event.session.clone(),
         model: event.model.clone(),
     };
-    let is_elsewhere = matches!(event.what, What::Used(_)) && !homes.contains(&job.folder);
-    let brought = match is_elsewhere {
-        true => open_at_home(&by, homes, &job.folder)?,
-        false => None,
+    let brought = match event.what {
+        What::Using(_) | What::Used(_) => open_at_home(&by, homes, &job.folder)?,
+        _ => None,
     };
-    let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
-    if let Some(prompt) = brought {
-        prompt::bring(&mut workspace.state, &by, prompt);
+    // The end of a conversation is no reason to begin to work in a repository.
+    let begins = matches!(event.what, What::Told(_) | What::Used(_)) || brought.is_some();
+    if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
+        return Ok(Vec::new());
     }
-    let open = by.open_prompt(&workspace.state);
-    let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
+    let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
     let now = Now {
         moment: moment(),
         is_late,
     };
+    if let Some(prompt) = brought {
+        match event.what {
+            // Nothing is done there yet.
+            What::Using(_) => prompt::told(&mut workspace, &by, prompt, &now)?,
+            _ => prompt::bring(&mut workspace.state, &by, prompt),
+        }
+    }
+    let open = by.open_prompt(&workspace.state);
+    let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
     let done = handle(&mut workspace, event, &by, job, &now);
     let heard = &mut workspace.state.heard;
     heard.insert(event.agent.clone(), now.moment.seconds);
@@ -274,18 +279,24 @@ fn see_to_one(
     Ok(further.filter(|_| ends).map(Job::whole).collect())
 }
 
-/// The prompt that the agent works on at home, which remembers from here on that it is worked on in this folder, too.
+/// The prompt that the agent works on in another work tree, which remembers from here on that it is worked on in this
+/// folder, too. `None` where this one knows already.
 fn open_at_home(by: &By, homes: &[PathBuf], folder: &Path) -> Result<Option<Prompt>> {
-    for home in homes {
-        let mut workspace = Workspace::open_locked(&place_at(home.clone()))?;
-        let open = by.open_prompt(&workspace.state).cloned();
-        if open.is_some() {
-            prompt::note_elsewhere(&mut workspace.state, by, folder);
-            workspace.state.save(&workspace.scratch())?;
-            return Ok(open);
-        }
+    let knows = |top: &Path| {
+        let state = scratch_near(top).map(|scratch| State::load(&scratch));
+        state.is_some_and(|state| by.open_prompt(&state).is_some())
+    };
+    if knows(folder) {
+        return Ok(None);
     }
-    Ok(None)
+    let Some(home) = homes.iter().find(|home| *home != folder && knows(home)) else {
+        return Ok(None);
+    };
+    let mut workspace = Workspace::open_locked(&place_at(home.clone()))?;
+    prompt::note_elsewhere(&mut workspace.state, by, folder);
+    workspace.state.save(&workspace.scratch())?;
+    let open = by.open_prompt(&workspace.state);
+    Ok(open.map(Prompt::afresh))
 }
 
 /// The nearest folder that is there.

@@ -389,10 +389,20 @@ pub fn note_elsewhere(state: &mut State, by: &By, top: &Path) {
 /// Has a prompt that is open elsewhere open here, too.
 pub fn bring(state: &mut State, by: &By, prompt: Prompt) {
     if by.open_prompt(state).is_none() {
-        state.prompts.push(Prompt {
+        state.prompts.push(prompt);
+    }
+}
+
+impl Prompt {
+    /// The same where nothing was done for it yet.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self {
             calls: Vec::new(),
             elsewhere: Vec::new(),
-            ..prompt
-        });
+            has_steps: false,
+            in_others_turn: false,
+            ..self.clone()
+        }
     }
 }
