@@ -1,7 +1,7 @@
 //! What a client calls itself, and which agent that is.
 
 /// How the names begin, in lower case, that clients are known by.
-const KNOWN: [(&str, &str); 12] = [
+const KNOWN: [(&str, &str); 13] = [
     ("claude", "claude"),
     ("codex", "codex"),
     ("gemini-cli", "gemini"),
@@ -12,6 +12,7 @@ const KNOWN: [(&str, &str); 12] = [
     ("opencode", "opencode"),
     ("kilo", "kilo"),
     ("cline", "cline"),
+    ("@cline/", "cline"),
     ("windsurf", "windsurf"),
     ("antigravity", "antigravity"),
 ];
@@ -46,6 +47,7 @@ mod tests {
             ("Visual Studio Code", "vscode"),
             ("Visual Studio Code - Insiders", "vscode"),
             ("opencode", "opencode"),
+            ("@cline/core", "cline"),
             ("my-agent", "my-agent"),
             ("My  Agent\n(beta)", "My-Agent-beta"),
             ("größe\u{202e}", "größe"),

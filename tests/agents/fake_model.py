@@ -230,7 +230,7 @@ class Chat:
             # A result may have no part, and counts all the same.
             for part in parts(message["content"])[:1 if message["role"] == "tool" else None] or [{}]
         ]
-        return conversation, {tool["function"]["name"]: tool for tool in body.get("tools") or []}
+        return conversation, {tool[tool["type"]]["name"]: tool for tool in body.get("tools") or []}
 
     @staticmethod
     def said(step, _tools, body, unique):
