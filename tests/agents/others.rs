@@ -1,25 +1,30 @@
 //! Agents that are too large to be installed at each run: these tests are for `EDIO_TEST_AGENTS=all`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::stage::{Agent, Stage, call};
-use super::{NODE, node, npm, turns};
-use crate::common::left_out;
+use super::{NODE, node, npm, pip, turns};
+use crate::common::{left_out, python};
 
-/// An npm package, where all agents are to be tried.
-fn package(name: &str, packages: &[&str]) -> Option<PathBuf> {
-    if std::env::var_os("EDIO_TEST_AGENTS").is_none_or(|which| which != "all") {
+/// Are these tests asked for?
+fn are_tried() -> bool {
+    let are_tried = std::env::var_os("EDIO_TEST_AGENTS").is_some_and(|which| which == "all");
+    if !are_tried {
         left_out("it is for EDIO_TEST_AGENTS=all");
-        return None;
     }
-    npm(name, packages)
+    are_tried
+}
+
+/// An npm package, where it is asked for.
+fn package(name: &str, packages: &[&str]) -> Option<PathBuf> {
+    are_tried().then(|| npm(name, packages)).flatten()
 }
 
 /// A script of an installed package, to be run by Node.js.
-fn script(folder: &std::path::Path, script: &str) -> Command {
+fn script(folder: &Path, script: &str) -> Command {
     let mut command = Command::new(node(folder));
     command.arg(folder.join("node_modules").join(script));
     command
@@ -375,4 +380,88 @@ impl Agent for Cline {
 fn cline_calls_edio() {
     let Some(_) = Cline::folder() else { return };
     turns::one_call(&mut Stage::of(&Cline));
+}
+
+/// It has no tools: what its model says is applied to the files, and committed.
+struct Aider;
+
+impl Aider {
+    fn folder() -> Option<PathBuf> {
+        are_tried()
+            .then(|| pip("aider-0.86.2", "aider-chat==0.86.2"))
+            .flatten()
+    }
+}
+
+impl Agent for Aider {
+    fn name(&self) -> &'static str {
+        "aider"
+    }
+
+    fn connected(&self) -> &'static str {
+        "none"
+    }
+
+    fn settle(&self, stage: &Stage) {
+        let program = stage.repo.outside().join("aider");
+        let script = format!("#!/bin/sh\nexec {} -m aider \"$@\"\n", python());
+        stage.repo.write(&program, script);
+        stage.repo.chmod(&program, 0o755);
+    }
+
+    fn told(&self, stage: &Stage, prompt: &str, _: bool) -> Command {
+        let mut command = Command::new("edio");
+        command
+            .env("PYTHONPATH", Self::folder().unwrap().join("packages"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("OPENAI_API_BASE", format!("{}/v1", stage.model))
+            .env("OPENAI_API_KEY", "none")
+            .args(["run", "--"])
+            .arg(stage.repo.outside().join("aider"))
+            .args(["--model", "openai/fake-model", "--edit-format", "whole"])
+            .args([
+                "--yes-always",
+                "--no-stream",
+                "--no-pretty",
+                "--no-gitignore",
+            ])
+            .args(["--analytics-disable", "--no-check-update"])
+            .args(["--no-show-model-warnings", "--no-show-release-notes"])
+            .args(["--message", prompt, "note"]);
+        command
+    }
+
+    fn write(&self, _: &Stage, file: &str, content: &str) -> Value {
+        json!({"text": format!("So be it.\n\n{file}\n```\n{content}```\n")})
+    }
+
+    fn run(&self, _: &str) -> Value {
+        unreachable!("it has no tools")
+    }
+
+    fn edio(&self, _: &str, _: Value) -> Value {
+        unreachable!("it has no tools")
+    }
+}
+
+#[test]
+fn aider_commits_and_edio_takes_its_turn() {
+    let Some(_) = Aider::folder() else { return };
+    let mut stage = Stage::of(&Aider);
+    stage.repo.write(".git/info/exclude", ".aider*\n");
+    let write = Aider.write(&stage, "note", "1\n");
+    stage.plays("Change the note", [write]);
+    stage.plays("diff --git", [json!({"text": "feat: one"})]);
+    stage.tell("Change the note", false);
+    let repo = &stage.repo;
+    let subjects = repo.git(["log", "--format=%s"]);
+    assert_eq!(subjects, "feat: one\nbase");
+    let said = stage.turns(&["turn", "kind", "agent", "status", "files"]);
+    assert_eq!(said, ["1 | turn | aider | completed | 1"]);
+    assert_eq!(repo.in_turn(1, "note").as_deref(), Some("1\n"));
+    stage.edio(&["restore", "0"]).ok();
+    assert_eq!(repo.read("note"), "0\n");
+    assert_eq!(repo.git(["log", "--format=%s"]), subjects);
+    stage.edio(&["undo"]).ok();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
 }
