@@ -444,7 +444,7 @@ fn a_tracked_file_is_not_touched_unless_it_is_shared() {
     assert_eq!(repo.git(["status", "--porcelain"]), "");
     assert!(
         repo.read(".claude/settings.local.json")
-            .contains("\"edio\"")
+            .contains("\"edio hook claude\"")
     );
     // Hooks that are there are not written a second time beside them.
     repo.git(["rm", "-q", "--cached", ".claude/settings.json"]);

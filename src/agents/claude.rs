@@ -42,13 +42,11 @@ pub(super) fn server_in(path: &'static str) -> File {
 }
 
 fn hooks() -> Vec<Entry> {
-    // With arguments of its own the command is run without a shell.
+    // In one piece: Copilot reads these hooks, too, and leaves out arguments that stand by themselves.
     let handler = || {
-        let args = vec![Value::Text("hook"), Value::Text("claude")];
         vec![
             ("type", Value::Text("command")),
-            ("command", Value::Text("edio")),
-            ("args", Value::List(args)),
+            ("command", Value::Text("edio hook claude")),
             ("timeout", Value::Number(10)),
         ]
     };
@@ -146,7 +144,8 @@ fn waits_for_helpers(payload: &Payload<'_>) -> bool {
 
 fn touched(payload: &Payload<'_>, tool: &str, input: &Payload<'_>) -> Touched {
     match tool {
-        "Write" | "Edit" | "MultiEdit" => payload.file_in(input, &["file_path"]),
+        // The second is Copilot's word.
+        "Write" | "Edit" | "MultiEdit" => payload.file_in(input, &["file_path", "path"]),
         "NotebookEdit" => payload.file_in(input, &["notebook_path", "file_path"]),
         tool if LOOKS.contains(&tool) => Touched::Nothing,
         _ => Touched::Anything,

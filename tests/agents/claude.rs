@@ -1,15 +1,14 @@
 //! Claude Code.
 
 use std::collections::BTreeSet;
-use std::env::consts::ARCH;
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::npm;
 use super::stage::{Agent, Stage, call};
 use super::turns;
+use super::{arch, npm};
 
 struct Claude;
 
@@ -71,10 +70,8 @@ fn program() -> Option<PathBuf> {
         "claude-code-2.1.332",
         &["@anthropic-ai/claude-code@2.1.332"],
     )?;
-    let arch = if ARCH == "aarch64" { "arm64" } else { "x64" };
-    Some(folder.join(format!(
-        "node_modules/@anthropic-ai/claude-code-linux-{arch}/claude"
-    )))
+    let platform = format!("claude-code-linux-{}", arch());
+    Some(folder.join(format!("node_modules/@anthropic-ai/{platform}/claude")))
 }
 
 fn stage() -> Option<Stage> {

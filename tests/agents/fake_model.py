@@ -12,7 +12,7 @@ The script is an object: words that occur in a prompt, and what the model does w
 
 Where the conversation stands is read off it: the last prompt that the script knows, and how many results of tools have
 come since. So the model needs no memory, and one script serves several conversations, helpers' too. After the last step,
-and where no tools are offered (agents ask for titles, too), it says "done".
+and where a tool is to be called and none are offered (agents ask for titles, too), it says "done".
 """
 
 import json
@@ -45,9 +45,11 @@ class FakeModel(ThreadingHTTPServer):
                 at += 1
             elif known:
                 steps, at = self.script[known[-1]], 0
-        step = steps[at] if tools and at < len(steps) else DONE
+        step = steps[at] if at < len(steps) else DONE
         if "tool" not in step:
             return step
+        if not tools:
+            return DONE
         wanted = step["tool"] if isinstance(step["tool"], list) else [step["tool"]]
         for want in wanted:
             for name in tools:
@@ -230,7 +232,7 @@ class Chat:
             # A result may have no part, and counts all the same.
             for part in parts(message["content"])[:1 if message["role"] == "tool" else None] or [{}]
         ]
-        return conversation, {tool["function"]["name"]: tool for tool in body.get("tools") or []}
+        return conversation, {tool[tool["type"]]["name"]: tool for tool in body.get("tools") or []}
 
     @staticmethod
     def said(step, _tools, body, unique):

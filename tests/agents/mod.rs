@@ -3,6 +3,7 @@
 mod claude;
 mod codex;
 mod mcp;
+mod others;
 mod stage;
 mod turns;
 
@@ -67,6 +68,14 @@ fn node(folder: &Path) -> PathBuf {
     match own.exists() {
         true => own,
         false => "node".into(),
+    }
+}
+
+/// What npm packages call this machine's processor.
+fn arch() -> &'static str {
+    match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
     }
 }
 

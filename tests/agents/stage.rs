@@ -18,6 +18,11 @@ pub trait Agent {
     /// What edio calls it.
     fn name(&self) -> &'static str;
 
+    /// Whose files `edio init` writes for it.
+    fn connected(&self) -> &'static str {
+        self.name()
+    }
+
     /// Writes what its user would have in the home folder: the model, and the trust that it asks for.
     fn settle(&self, stage: &Stage);
 
@@ -68,7 +73,7 @@ impl Stage {
             port,
             script: Map::new(),
         };
-        stage.edio(&["init", "--agents", agent.name()]).ok();
+        stage.edio(&["init", "--agents", agent.connected()]).ok();
         agent.settle(&stage);
         stage
     }
@@ -90,6 +95,8 @@ impl Stage {
     pub fn tell(&self, prompt: &str, goes_on: bool) -> String {
         let ran = self.play(prompt, goes_on, None);
         assert_eq!(ran.code, Some(0), "{ran}\n{}", self.story());
+        // For who wants to see it: `--nocapture`.
+        println!("{ran}");
         ran.stdout
     }
 
