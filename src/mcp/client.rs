@@ -1,7 +1,7 @@
 //! What a client calls itself, and which agent that is.
 
 /// How the names begin, in lower case, that clients are known by.
-const KNOWN: [(&str, &str); 13] = [
+const KNOWN: [(&str, &str); 14] = [
     ("claude", "claude"),
     ("codex", "codex"),
     ("gemini-cli", "gemini"),

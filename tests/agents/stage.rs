@@ -95,8 +95,6 @@ impl Stage {
     pub fn tell(&self, prompt: &str, goes_on: bool) -> String {
         let ran = self.play(prompt, goes_on, None);
         assert_eq!(ran.code, Some(0), "{ran}\n{}", self.story());
-        // For who wants to see it: `--nocapture`.
-        println!("{ran}");
         ran.stdout
     }
 
