@@ -224,7 +224,8 @@ impl Agent for OpenCode {
             .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
             .args(["run", "--format", "json"])
             .args(goes_on.then_some("--continue"))
-            .arg(prompt);
+            // It puts quotes around an argument that has a space.
+            .args(prompt.split(' '));
         command
     }
 
@@ -355,7 +356,7 @@ impl Agent for Cline {
             .args(["-c", signs_in])
             .arg(program)
             .args([&url, "--json", "-P", "openai", "-m", "fake-model"])
-            .args(goes_on.then_some("--continue"))
+            .args(goes_on.then(|| format!("--id={}", stage.session())))
             .arg(prompt);
         command
     }

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::common::{Ran, Repo, edio_binary, left_out, path, python};
 
-/// An agent may take so many seconds for what it is told.
-const SECONDS: &str = "120";
+/// An agent may take so many seconds for what it is told: more than any needs, on the slowest machine.
+const SECONDS: &str = "300";
 
 /// How an agent is set up and run, and what its model has to say to use its tools.
 pub trait Agent {
@@ -202,6 +202,18 @@ impl Stage {
             said.join(" | ")
         };
         found.iter().map(line).collect()
+    }
+
+    /// The agent's own id for the one conversation that it had.
+    pub fn session(&self) -> String {
+        let mut sessions = self.turns(&["agent_session"]);
+        sessions.dedup();
+        assert!(
+            sessions.len() == 1 && sessions[0] != "-",
+            "{sessions:?}\n{}",
+            self.story()
+        );
+        sessions.remove(0)
     }
 }
 

@@ -29,7 +29,7 @@ pub fn two_turns(stage: &mut Stage, tools: [&str; 2]) {
     stage.plays("Write more", [write]);
     stage.tell("Make a draft", false);
     stage.tell("Write more", true);
-    let session = session(stage);
+    let session = stage.session();
     let [write, run] = tools;
     let expected = [
         format!("1 | 1 | step | draft | {name} | {session} | Make a draft | {write} | - | 1"),
@@ -55,19 +55,6 @@ fn comes_back(stage: &Stage) {
     stage.edio(&["restore", "2"]).ok();
     assert_eq!(repo.manifest(), after);
     repo.fsck();
-}
-
-/// The agent's id for its one conversation.
-fn session(stage: &Stage) -> String {
-    let mut sessions = stage.turns(&["agent_session"]);
-    sessions.sort();
-    sessions.dedup();
-    assert!(
-        sessions.len() == 1 && sessions[0] != "-",
-        "{sessions:?}\n{}",
-        stage.story()
-    );
-    sessions.remove(0)
 }
 
 /// Turns that these signals end while a command runs, and what the agent is told after each.
