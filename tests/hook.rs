@@ -935,9 +935,9 @@ fn each_agent_is_understood() {
             .iter()
             .map(|turn| fields(turn, &["turn", "step", "message", "agent", "status"]))
             .collect();
-        let message = match agent {
-            // Its hooks know nothing of the prompt: the paths are the message.
-            "antigravity" => "by-shell, new.txt",
+        let message = match name.as_str() {
+            // Their hooks know nothing of the prompt: the paths are the message.
+            "antigravity" | "cline-cli" => "by-shell, new.txt",
             _ => "Write a file",
         };
         assert_eq!(

@@ -80,25 +80,25 @@ const LOOKS: [&str; 14] = [
 
 /// What a hook of Cline tells (<https://docs.cline.bot/features/hooks/hook-reference>).
 ///
-/// Its extension and its CLI have other fields for the same. A prompt may come with the start of a task, or by itself, or
-/// both ways. A helper has hooks of its own.
+/// Its extension and its CLI have other names and fields for the same. A prompt may come with the start of a task, or by
+/// itself, or both ways, or not at all. A helper has hooks of its own.
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     let is_helper = payload.text("parent_agent_id").is_some();
     match payload.text("hookName")? {
-        "TaskStart" | "UserPromptSubmit" if is_helper => None,
-        "TaskStart" => {
+        "TaskStart" | "agent_start" | "UserPromptSubmit" | "prompt_submit" if is_helper => None,
+        "TaskStart" | "agent_start" => {
             let start = payload.object("taskStart").object("taskMetadata");
             Some(told(payload, start.text("initialTask")))
         }
-        "UserPromptSubmit" => {
+        "UserPromptSubmit" | "prompt_submit" => {
             let submit = payload.object("userPromptSubmit");
             Some(told(payload, submit.text("prompt")))
         }
-        "TaskResume" => Some(What::Opened),
-        "PostToolUse" => used(payload),
-        "TaskComplete" if is_helper => Some(What::Paused),
-        "TaskComplete" => Some(What::Ended(Ending::Completed)),
-        "TaskCancel" => Some(What::Ended(Ending::Interrupted)),
+        "TaskResume" | "agent_resume" => Some(What::Opened),
+        "PostToolUse" | "tool_result" => used(payload),
+        "TaskComplete" | "agent_end" if is_helper => Some(What::Paused),
+        "TaskComplete" | "agent_end" => Some(What::Ended(Ending::Completed)),
+        "TaskCancel" | "agent_abort" => Some(What::Ended(Ending::Interrupted)),
         _ => None,
     }
 }
@@ -118,7 +118,9 @@ fn used(payload: &Payload<'_>) -> Option<What> {
     let name = ["toolName", "name"].iter().find_map(|key| use_.text(key))?;
     let input = use_.object(input);
     let touched = match name {
-        "write_to_file" | "replace_in_file" | "new_rule" => payload.file_in(&input, &["path"]),
+        "editor" | "write_to_file" | "replace_in_file" | "new_rule" => {
+            payload.file_in(&input, &["path"])
+        }
         "use_mcp_tool" if input.text("server_name") == Some("edio") => Touched::Nothing,
         name if LOOKS.contains(&name) => Touched::Nothing,
         _ => Touched::Anything,

@@ -30,11 +30,6 @@ fn script(folder: &Path, script: &str) -> Command {
     command
 }
 
-/// edio's server, in the shape that most agents have.
-fn servers() -> Value {
-    json!({"mcpServers": {"edio": {"command": "edio", "args": ["mcp"]}}})
-}
-
 struct Gemini;
 
 impl Gemini {
@@ -196,10 +191,6 @@ impl Agent for OpenCode {
         "opencode"
     }
 
-    fn connected(&self) -> &'static str {
-        "none"
-    }
-
     fn settle(&self, stage: &Stage) {
         let options = json!({"baseURL": format!("{}/v1", stage.model), "apiKey": "none"});
         let models =
@@ -208,11 +199,6 @@ impl Agent for OpenCode {
             json!({"npm": "@ai-sdk/openai-compatible", "options": options, "models": models});
         let config = json!({"provider": {"fake": provider}, "model": "fake/fake-model"});
         stage.at_home(".config/opencode/opencode.json", config);
-        let server = json!({"type": "local", "command": ["edio", "mcp"], "enabled": true});
-        stage.repo.write(
-            "opencode.json",
-            json!({"mcp": {"edio": server}}).to_string(),
-        );
     }
 
     fn told(&self, _: &Stage, prompt: &str, goes_on: bool) -> Command {
@@ -246,9 +232,11 @@ impl Agent for OpenCode {
 }
 
 #[test]
-fn opencode_calls_edio() {
+fn opencode_has_its_turns_taken() {
     let Some(_) = OpenCode::folder() else { return };
-    turns::one_call(&mut Stage::of(&OpenCode));
+    let mut stage = Stage::of(&OpenCode);
+    turns::two_turns(&mut stage, ["write", "bash"]);
+    assert!(stage.model_knows("edio: undo for this project"));
 }
 
 struct Pi;
@@ -267,10 +255,6 @@ impl Agent for Pi {
         "pi"
     }
 
-    fn connected(&self) -> &'static str {
-        "none"
-    }
-
     fn settle(&self, stage: &Stage) {
         let model = json!({"id": "fake-model", "contextWindow": 100_000, "maxTokens": 4000});
         let provider = json!({
@@ -283,9 +267,6 @@ impl Agent for Pi {
             ".pi/agent/models.json",
             json!({"providers": {"fake": provider}}),
         );
-        let mut servers = servers();
-        servers["mcpServers"]["edio"]["exposure"] = json!("direct");
-        stage.repo.write(".pi/mcp.json", servers.to_string());
     }
 
     fn told(&self, _: &Stage, prompt: &str, goes_on: bool) -> Command {
@@ -318,9 +299,11 @@ impl Agent for Pi {
 }
 
 #[test]
-fn pi_calls_edio() {
+fn pi_has_its_turns_taken() {
     let Some(_) = Pi::folder() else { return };
-    turns::one_call(&mut Stage::of(&Pi));
+    let mut stage = Stage::of(&Pi);
+    turns::two_turns(&mut stage, ["write", "bash"]);
+    assert!(stage.model_knows("This project has edio"));
 }
 
 struct Cline;
@@ -334,10 +317,6 @@ impl Cline {
 impl Agent for Cline {
     fn name(&self) -> &'static str {
         "cline"
-    }
-
-    fn connected(&self) -> &'static str {
-        "none"
     }
 
     fn settle(&self, stage: &Stage) {
@@ -377,10 +356,34 @@ impl Agent for Cline {
     }
 }
 
+/// Its hooks don't know what it was told: its turns are named by their paths.
 #[test]
-fn cline_calls_edio() {
+fn cline_has_its_turns_taken() {
     let Some(_) = Cline::folder() else { return };
-    turns::one_call(&mut Stage::of(&Cline));
+    let mut stage = Stage::of(&Cline);
+    let write = Cline.write(&stage, "draft", "one\n");
+    stage.plays(
+        "Make a draft",
+        [
+            write,
+            Cline.run("echo made > made"),
+            Cline.edio("status", json!({})),
+        ],
+    );
+    stage.tell("Make a draft", false);
+    let said = stage.turns(&["turn", "step", "message", "agent", "tool", "status"]);
+    assert_eq!(
+        said,
+        [
+            "1 | 1 | draft | cline | editor | -",
+            "1 | 2 | made | cline | run_commands | -",
+            "1 | - | draft, made | cline | - | completed",
+        ],
+        "{}",
+        stage.story()
+    );
+    assert!(stage.model_knows("edio: undo for this project"));
+    assert!(stage.model_saw("\\\"turns\\\""), "{}", stage.story());
 }
 
 /// It has no tools: what its model says is applied to the files, and committed.

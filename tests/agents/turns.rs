@@ -110,28 +110,3 @@ pub fn a_helper(stage: &mut Stage, begin: impl IntoIterator<Item = serde_json::V
         assert!(stage.repo.in_turn(1, path).is_some(), "{path}");
     }
 }
-
-/// The model of an agent that has no hooks of edio's calls edio.
-pub fn one_call(stage: &mut Stage) {
-    let (agent, name) = (stage.agent, stage.agent.name());
-    let write = agent.write(stage, "draft", "one\n");
-    let run = agent.run("echo made > made; rm gone");
-    let snapshot = agent.edio("snapshot", json!({"message": "half way"}));
-    let look = agent.edio("log", json!({}));
-    stage.plays("Make a draft", [write, run, snapshot, look]);
-    stage.tell("Make a draft", false);
-    let said = stage.turns(&["turn", "kind", "message", "agent"]);
-    assert_eq!(
-        said,
-        [format!("1 | turn | half way | {name}")],
-        "{}",
-        stage.story()
-    );
-    let commit = &stage.turns(&["commit"])[0];
-    assert!(stage.model_saw(commit), "{}", stage.story());
-    for path in ["draft", "made"] {
-        assert!(stage.repo.in_turn(1, path).is_some(), "{path}");
-    }
-    stage.edio(&["restore", "0"]).ok();
-    assert!(stage.repo.has("gone") && !stage.repo.has("made"));
-}
