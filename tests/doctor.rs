@@ -72,7 +72,6 @@ fn nothing_is_wrong_where_all_is_as_init_leaves_it() {
         "note: zed: whether it takes heed of its files can't be seen from outside",
         "note: windsurf: whether it takes heed",
         "note: antigravity: whether it takes heed",
-        "note: aider: whether it takes heed",
         "note: gemini: no hook of it was heard yet",
         "note: cursor: whether it takes heed of its files can't be seen from outside",
     ] {

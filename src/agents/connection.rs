@@ -290,12 +290,7 @@ impl Agent {
     pub fn is_known_from_documents(self) -> bool {
         matches!(
             self,
-            Agent::Cursor
-                | Agent::Vscode
-                | Agent::Zed
-                | Agent::Windsurf
-                | Agent::Antigravity
-                | Agent::Aider
+            Agent::Cursor | Agent::Vscode | Agent::Zed | Agent::Windsurf | Agent::Antigravity
         )
     }
 }

@@ -402,10 +402,6 @@ impl Agent for Aider {
         "aider"
     }
 
-    fn connected(&self) -> &'static str {
-        "none"
-    }
-
     fn settle(&self, stage: &Stage) {
         let program = stage.repo.outside().join("aider");
         let script = format!("#!/bin/sh\nexec {} -m aider \"$@\"\n", python());
@@ -452,7 +448,9 @@ impl Agent for Aider {
 fn aider_commits_and_edio_takes_its_turn() {
     let Some(_) = Aider::folder() else { return };
     let mut stage = Stage::of(&Aider);
-    stage.repo.write(".git/info/exclude", ".aider*\n");
+    let exclude = stage.repo.read(".git/info/exclude");
+    let exclude = exclude + ".aider.[ci]*\n";
+    stage.repo.write(".git/info/exclude", exclude);
     let write = Aider.write(&stage, "note", "1\n");
     stage.plays("Change the note", [write]);
     stage.plays("diff --git", [json!({"text": "feat: one"})]);
@@ -463,6 +461,7 @@ fn aider_commits_and_edio_takes_its_turn() {
     let said = stage.turns(&["turn", "kind", "agent", "status", "files"]);
     assert_eq!(said, ["1 | turn | aider | completed | 1"]);
     assert_eq!(repo.in_turn(1, "note").as_deref(), Some("1\n"));
+    assert!(stage.model_knows("edio: undo for this project"));
     stage.edio(&["restore", "0"]).ok();
     assert_eq!(repo.read("note"), "0\n");
     assert_eq!(repo.git(["log", "--format=%s"]), subjects);
