@@ -346,7 +346,8 @@ impl Agent for Cline {
         stage.at_home(".cline/data/settings/cline_mcp_settings.json", servers);
     }
 
-    fn told(&self, stage: &Stage, prompt: &str, goes_on: bool) -> Command {
+    /// It goes on in a conversation only at a terminal.
+    fn told(&self, stage: &Stage, prompt: &str, _: bool) -> Command {
         let program = format!("node_modules/@cline/cli-linux-{}/bin/cline", super::arch());
         let program = Self::folder().unwrap().join(program);
         let mut command = Command::new("sh");
@@ -356,7 +357,6 @@ impl Agent for Cline {
             .args(["-c", signs_in])
             .arg(program)
             .args([&url, "--json", "-P", "openai", "-m", "fake-model"])
-            .args(goes_on.then(|| format!("--id={}", stage.session())))
             .arg(prompt);
         command
     }
