@@ -325,7 +325,8 @@ impl Agent for Cline {
         stage.at_home(".cline/data/settings/cline_mcp_settings.json", servers);
     }
 
-    fn told(&self, stage: &Stage, prompt: &str, goes_on: bool) -> Command {
+    /// It goes on in a conversation only at a terminal.
+    fn told(&self, stage: &Stage, prompt: &str, _: bool) -> Command {
         let program = format!("node_modules/@cline/cli-linux-{}/bin/cline", super::arch());
         let program = Self::folder().unwrap().join(program);
         let mut command = Command::new("sh");
@@ -335,7 +336,6 @@ impl Agent for Cline {
             .args(["-c", signs_in])
             .arg(program)
             .args([&url, "--json", "-P", "openai", "-m", "fake-model"])
-            .args(goes_on.then(|| format!("--id={}", stage.session())))
             .arg(prompt);
         command
     }
@@ -449,7 +449,7 @@ fn aider_commits_and_edio_takes_its_turn() {
     let Some(_) = Aider::folder() else { return };
     let mut stage = Stage::of(&Aider);
     let exclude = stage.repo.read(".git/info/exclude");
-    let exclude = exclude + ".aider.[ci]*\n";
+    let exclude = exclude + ".aider*\n";
     stage.repo.write(".git/info/exclude", exclude);
     let write = Aider.write(&stage, "note", "1\n");
     stage.plays("Change the note", [write]);

@@ -95,6 +95,7 @@ impl Stage {
     pub fn tell(&self, prompt: &str, goes_on: bool) -> String {
         let ran = self.play(prompt, goes_on, None);
         assert_eq!(ran.code, Some(0), "{ran}\n{}", self.story());
+        show(&ran);
         ran.stdout
     }
 
@@ -217,6 +218,12 @@ impl Stage {
     }
 }
 
+/// The harness keeps it to itself, unless it is told not to (`--nocapture`).
+#[expect(clippy::print_stdout, reason = "it is for those who ask for it")]
+fn show(ran: &Ran) {
+    println!("{ran}");
+}
+
 /// The folder of these tests.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents")
@@ -226,7 +233,11 @@ fn here() -> PathBuf {
 fn alone() -> Command {
     static IS_ALLOWED: OnceLock<bool> = OnceLock::new();
     let is_allowed = IS_ALLOWED.get_or_init(|| {
-        let tried = Command::new("unshare").args(["-rn", "true"]).output();
+        let script = "import stage; stage.start_loopback()";
+        let tried = Command::new("unshare")
+            .args(["-rn", python(), "-B", "-c", script])
+            .current_dir(here())
+            .output();
         let is_allowed = tried.is_ok_and(|tried| tried.status.success());
         if !is_allowed {
             left_out("the network namespace: it is not allowed here (or unshare is missing)");
