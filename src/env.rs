@@ -9,10 +9,17 @@ use std::env::{current_dir, current_exe, split_paths, var_os};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// `EDIO_NOW`: the time that tests pretend it is, in seconds since 1970.
 pub fn now() -> Option<i64> {
     var_os("EDIO_NOW")?.to_str()?.parse().ok()
+}
+
+/// `EDIO_HOOK_WAIT`: how long an agent may be kept waiting, in milliseconds. Tests don't know how busy their machine is.
+pub fn hook_wait() -> Option<Duration> {
+    let milliseconds = var_os("EDIO_HOOK_WAIT")?.to_str()?.parse().ok()?;
+    Some(Duration::from_millis(milliseconds))
 }
 
 /// `EDIO_AT_WORK`: the scratch folder of the edio that has started, under its lock, what started this one.

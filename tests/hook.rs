@@ -873,10 +873,9 @@ fn p8_what_takes_too_long_is_finished_behind() {
     repo.chmod(folder.join("git"), 0o755);
     let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "Stop"});
     let mut command = repo.command(["hook", "claude"]);
-    call_as(
-        command.env("PATH", format!("{}:/usr/bin:/bin", folder.display())),
-        payload.to_string(),
-    );
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    command.env("PATH", path).env_remove("EDIO_HOOK_WAIT");
+    call_as(&mut command, payload.to_string());
     // The hook has ended, and git has not.
     assert_eq!(repo.turns(), 0);
     fs::write(go_on, "").unwrap();

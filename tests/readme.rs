@@ -553,6 +553,7 @@ fn the_guarantees_are_held_where_their_page_says() {
         "EDIO_ROUNDS",
         "EDIO_TEST_GIT",
         "EDIO_TEST_HOSTILE",
+        "EDIO_TEST_AGENTS",
     ] {
         assert!(page.contains(variable), "{variable}");
     }
@@ -565,8 +566,11 @@ fn source_of(root: &Path, name: &str) -> String {
         return fs::read_to_string(file).unwrap();
     }
     let folder = fs::read_dir(root.join("tests").join(name)).unwrap();
-    let texts = folder.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
-    texts.collect()
+    let files = folder.map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|kind| kind == "rs"));
+    files
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect()
 }
 
 /// Each agent that can be connected has its section, with each file that init writes for it.

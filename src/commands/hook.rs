@@ -98,7 +98,7 @@ fn hear(agent: &str) {
     let Ok(agent) = agent.parse::<Agent>() else {
         return;
     };
-    let Some(payload) = term::input(LONGEST, LISTEN) else {
+    let Some(payload) = term::input(LONGEST, env::hook_wait().unwrap_or(LISTEN)) else {
         return;
     };
     let caller = env::is_called_by_copilot().then_some("copilot");
@@ -108,11 +108,15 @@ fn hear(agent: &str) {
     event.folders.extend(env::project_of_agent());
     let wait = match event.what {
         What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
-        _ => WAIT,
+        _ => longest_wait(),
     };
     if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
         worker.ends_within(wait.saturating_sub(watch.elapsed()));
     }
+}
+
+fn longest_wait() -> Duration {
+    env::hook_wait().unwrap_or(WAIT)
 }
 
 /// The same command again, with the event in its environment.
@@ -142,7 +146,7 @@ fn see_to(event: &str) {
     let Ok(event) = serde_json::from_str::<Event>(event) else {
         return;
     };
-    let is_late = || watch.elapsed() > WAIT;
+    let is_late = || watch.elapsed() > longest_wait();
     let homes = homes(&event);
     let mut jobs = jobs(&event, &homes);
     while let Some(job) = jobs.pop() {

@@ -201,6 +201,7 @@ impl Repo {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_AUTHOR_DATE", format!("@{NOW} +0000"))
             .env("GIT_COMMITTER_DATE", format!("@{NOW} +0000"))
+            .env("EDIO_HOOK_WAIT", "60000")
             .env("EDIO_NOW", NOW.to_string());
     }
 
