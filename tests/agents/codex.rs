@@ -1,11 +1,12 @@
 //! Codex. Its newer models have two tools only for all of this: one runs JavaScript, which can call the others.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::stage::{Agent, Stage, call};
+use super::stage::{Agent, Stage, alone, call};
 use super::turns;
 use super::{node, npm};
 
@@ -33,17 +34,16 @@ impl Agent for Codex {
              [projects.\"{top}\"]\n\
              trust_level = \"trusted\"\n"
         );
-        stage.at_home(".codex/config.toml", config);
+        stage.at_home(".codex/config.toml", &config);
+        let trusted: String = hooks(stage).iter().map(trusted).collect();
+        stage.at_home(".codex/config.toml", config + &trusted);
     }
 
     fn told(&self, _: &Stage, prompt: &str, goes_on: bool) -> Command {
-        let folder = folder().unwrap();
-        let mut command = Command::new(node(&folder));
+        let mut command = codex();
         command
             .env("FAKE_KEY", "none")
-            .arg(folder.join("node_modules/@openai/codex/bin/codex.js"))
             .args(["exec", "--json", "--sandbox", "danger-full-access"])
-            .arg("--dangerously-bypass-hook-trust")
             .args(
                 goes_on
                     .then_some(["resume", "--last"])
@@ -82,6 +82,53 @@ fn folder() -> Option<PathBuf> {
     npm("codex-0.171.0", &["@openai/codex@0.171.0"])
 }
 
+fn codex() -> Command {
+    let folder = folder().unwrap();
+    let mut command = Command::new(node(&folder));
+    command.arg(folder.join("node_modules/@openai/codex/bin/codex.js"));
+    command
+}
+
+/// The hooks that Codex finds in the project. It says so to a program that shows it.
+fn hooks(stage: &Stage) -> Vec<Value> {
+    let (codex, mut command) = (codex(), alone());
+    stage.repo.surround(&mut command);
+    command
+        .arg(codex.get_program())
+        .args(codex.get_args())
+        .arg("app-server")
+        .current_dir(&stage.repo.top)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let client = json!({"clientInfo": {"name": "test", "version": "1"}});
+    for message in [
+        json!({"id": 1, "method": "initialize", "params": client}),
+        json!({"method": "initialized"}),
+        json!({"id": 2, "method": "hooks/list", "params": {"cwds": [stage.repo.top]}}),
+    ] {
+        writeln!(stdin, "{message}").unwrap();
+    }
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answer = answers.find(|answer| answer["id"] == 2).unwrap();
+    // It ends with its input.
+    drop(stdin);
+    child.wait().unwrap();
+    answer["result"]["data"][0]["hooks"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+/// What Codex writes down when its user trusts a hook.
+fn trusted(hook: &Value) -> String {
+    let (key, hash) = (&hook["key"], &hook["currentHash"]);
+    format!("[hooks.state.{key}]\ntrusted_hash = {hash}\n")
+}
+
 fn stage() -> Option<Stage> {
     folder().map(|_| Stage::of(&Codex))
 }
@@ -91,6 +138,10 @@ fn codex_has_its_turns_taken() {
     let Some(mut stage) = stage() else { return };
     turns::two_turns(&mut stage, ["apply_patch", "Bash"]);
     assert!(stage.model_knows("This project has edio, an undo for turns"));
+    stage.edio(&["doctor"]).ok();
+    // A hook that fails is told there.
+    stage.plays("Look", []);
+    assert!(!stage.tell("Look", true).contains("\"error\""));
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn here() -> PathBuf {
 }
 
 /// A command, still without the program, that runs it where there is no network, but for this machine itself.
-fn alone() -> Command {
+pub fn alone() -> Command {
     static IS_ALLOWED: OnceLock<bool> = OnceLock::new();
     let is_allowed = IS_ALLOWED.get_or_init(|| {
         let script = "import stage; stage.start_loopback()";
