@@ -238,7 +238,13 @@ fn the_hooks_of_cline_are_programs_that_answer() {
         if line.contains("by-shell") {
             repo.write("by-shell", "1\n");
         }
-        let name = payload["hookName"].as_str().unwrap();
+        // The CLI calls the events otherwise than their files.
+        let name = match payload["hookName"].as_str().unwrap() {
+            "agent_start" => "TaskStart",
+            "tool_result" => "PostToolUse",
+            "agent_end" => "TaskComplete",
+            other => panic!("{other}"),
+        };
         cline(&repo, name, line, Path::WithEdio);
     }
     assert_eq!(
@@ -246,7 +252,7 @@ fn the_hooks_of_cline_are_programs_that_answer() {
         [
             "new.txt | cline | root-1 | editor | -",
             "by-shell | cline | root-1 | run_commands | -",
-            "Write a file | cline | root-1 | - | completed",
+            "by-shell, new.txt | cline | root-1 | - | completed",
         ]
     );
     let long = "x".repeat(1 << 20);
