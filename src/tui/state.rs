@@ -326,7 +326,8 @@ impl State {
 
     /// How many lines it takes to say who worked, and what was said.
     pub fn about_height(&self) -> u16 {
-        let lines = self.snapshot().map_or(0, |turn| {
+        let of_one = self.compared != Compared::Marked;
+        let lines = self.snapshot().filter(|_| of_one).map_or(0, |turn| {
             let message = turn.note.message.trim();
             1 + message.lines().count().clamp(1, 3)
         });
@@ -651,7 +652,10 @@ impl State {
     }
 
     fn browse(&mut self, key: KeyEvent) -> Vec<Effect> {
-        if self.told.as_ref().is_some_and(|told| told.failed) {
+        let layout = Layout::of(self);
+        // What failed was read; and where there is one line, the keys come back.
+        let is_read = layout.told == layout.keys;
+        if is_read || self.told.as_ref().is_some_and(|told| told.failed) {
             self.told = None;
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -663,7 +667,7 @@ impl State {
             KeyCode::Char('b') if control => self.step(-page),
             KeyCode::Char('n') if control => self.step(1),
             KeyCode::Char('p') if control => self.step(-1),
-            KeyCode::Char(_) if control => {}
+            KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => {}
             KeyCode::Char('j') | KeyCode::Down => self.step(1),
             KeyCode::Char('k') | KeyCode::Up => self.step(-1),
             KeyCode::PageDown => self.step(page),

@@ -39,7 +39,9 @@ pub fn changed(line: &[u8], other: &[u8]) -> Vec<Range<usize>> {
         };
         match changed.last_mut() {
             // What stands between two changed words is a blank: they are one change.
-            Some(last) if line[last.end..range.start].trim_ascii().is_empty() => last.end = range.end,
+            Some(last) if line[last.end..range.start].trim_ascii().is_empty() => {
+                last.end = range.end
+            }
             _ => changed.push(range),
         }
     }

@@ -23,13 +23,13 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &Layout) {
     }
     title(canvas, layout.diff_title);
     let state = canvas.state;
-    if let Some(turn) = state.snapshot() {
+    if let Some(turn) = state.snapshot().filter(|_| layout.about.height > 0) {
         about(canvas, layout.about, turn);
     }
     match state.shown() {
         Shown::Patch(patch) => {
             files(canvas, layout.files, patch);
-            rule(canvas, layout.rule, patch);
+            rule(canvas, layout, patch);
             lines(canvas, layout.lines, patch);
         }
         Shown::Reading => note(canvas, layout.lines, "reading…"),
@@ -156,15 +156,16 @@ fn shorten_path(path: &str, columns: usize) -> String {
     format!("…{rest}")
 }
 
-fn rule(canvas: &mut Canvas<'_>, area: Rect, patch: &Patch) {
+fn rule(canvas: &mut Canvas<'_>, layout: &Layout, patch: &Patch) {
     let (state, theme) = (canvas.state, canvas.theme);
+    let area = layout.rule;
     if area.height == 0 {
         return;
     }
     let part = match patch.len() {
         0 => String::new(),
         length => {
-            let end = state.line + usize::from(area.height.max(1));
+            let end = state.line + usize::from(layout.lines.height);
             format!(" {}% ", (end * 100 / length).min(100))
         }
     };

@@ -152,10 +152,10 @@ fn draw_row(
         false => format!("{} ", looks.agent.chars().next().unwrap_or(' ')),
     };
     pen.put(&agent, over(faded(theme.agent(&looks.agent))));
-    let wide = pen.left() > 30;
+    let wide = area.width >= ROOMY;
     let stat = looks.stat(wide);
     let width: usize = stat.iter().map(|(text, _)| text.chars().count()).sum();
-    let room = pen.left().saturating_sub(width + 1);
+    let room = pen.left().saturating_sub(width);
     pen.put(
         &text::shorten(&looks.message, room),
         over(faded(looks.style)),
@@ -272,31 +272,35 @@ impl Looks {
         };
     }
 
+    /// In columns, so that they stand below each other.
     fn stat(&self, wide: bool) -> Vec<(String, Count)> {
         let Some((added, removed, files)) = self.counts else {
             return Vec::new();
         };
-        let mut parts = Vec::new();
-        if added > 0 {
-            parts.push((format!("+{}", short(added)), Count::Added));
-        }
-        if removed > 0 {
-            let gap = if parts.is_empty() { "" } else { " " };
-            parts.push((format!("{gap}-{}", short(removed)), Count::Removed));
-        }
-        if wide && files > 0 {
-            let gap = if parts.is_empty() { "" } else { " " };
-            parts.push((format!("{gap}{}f", short(files)), Count::Files));
+        let signed = |sign: char, count: u64| match count {
+            0 => String::new(),
+            count => format!("{sign}{}", short(count)),
+        };
+        let mut parts = vec![
+            (format!("{:>5}", signed('+', added)), Count::Added),
+            (format!("{:>5}", signed('-', removed)), Count::Removed),
+        ];
+        if wide {
+            let files = match files {
+                0 => String::new(),
+                files => format!("{}f", short(files)),
+            };
+            parts.push((format!("{files:>4}"), Count::Files));
         }
         parts
     }
 }
 
-/// A count in few columns: `999`, `12k`.
+/// A count in four columns at most: `999`, `12k`.
 fn short(count: u64) -> String {
     match count {
-        0..10_000 => count.to_string(),
-        10_000..10_000_000 => format!("{}k", count / 1000),
+        0..1000 => count.to_string(),
+        1000..1_000_000 => format!("{}k", count / 1000),
         _ => format!("{}M", count / 1_000_000),
     }
 }
