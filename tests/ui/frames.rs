@@ -34,19 +34,20 @@ fn id() -> SessionId {
     "sess_1800000000_0badcafe".parse().unwrap()
 }
 
-/// Turn N has the tree of digit N, and the commit of the letter after as many.
+/// The commit of the turn with this number.
+fn commit(digit: char) -> Oid {
+    Oid::new(format!("{}c", digit.to_string().repeat(39))).unwrap()
+}
+
+/// Turn N has the tree of digit N.
 fn turn(number: u32, parent: char, kind: Kind, agent: Option<&str>, message: &str) -> Turn {
     let digit = char::from_digit(number, 10).unwrap();
-    let letter = char::from(b'a' + u8::try_from(number).unwrap());
     Turn {
-        commit: Oid::new(format!("{}{letter}", digit.to_string().repeat(39))).unwrap(),
+        commit: commit(digit),
         tree: oid(digit),
         parent: Some(match parent {
             '-' => oid('f'),
-            digit => {
-                let letter = char::from(b'a' + u8::try_from(digit.to_digit(10).unwrap()).unwrap());
-                Oid::new(format!("{}{letter}", digit.to_string().repeat(39))).unwrap()
-            }
+            digit => commit(digit),
         }),
         seconds: NOW - 600 + 60 * i64::from(number),
         note: Note {
@@ -608,7 +609,7 @@ fn turns_are_filtered_by_text_file_and_agent() {
     assert!(
         shown
             .text()
-            .contains("Turns  sess_1800000000_0badcafe  /agent:edio")
+            .contains("Turns  /agent:edio")
     );
     shown.press("\x1b");
     assert_eq!(numbers(&shown).len(), 6);

@@ -67,14 +67,14 @@ fn for_a_while() {
         let screen = shell.until("Stopped");
         assert!(!screen.contains("? keys"), "{screen}");
         assert_eq!(shell.settings("after"), before);
-        shell.line("clear; fg");
+        shell.line("clear; fg; echo back $?.");
         shell.until("? keys");
         shell.until("the only one");
     }
     shell.keys(&["?"]);
     shell.until("the other pane");
     shell.keys(&["q", "q"]);
-    shell.until("left 0.");
+    shell.until("back 0.");
 }
 
 #[test]

@@ -21,7 +21,9 @@ impl<'a> Tmux<'a> {
         let tmux = Self { repo };
         let (columns, lines) = (columns.to_string(), lines.to_string());
         let top = repo.top.to_str().unwrap();
-        let shell = "exec bash --norc --noprofile";
+        let settings = repo.outside().join("bashrc");
+        std::fs::write(&settings, "PS1='ready% '\n").unwrap();
+        let shell = format!("exec bash --noprofile --rcfile {}", settings.display());
         tmux.run(&[
             "new-session",
             "-d",
@@ -31,7 +33,7 @@ impl<'a> Tmux<'a> {
             &lines,
             "-c",
             top,
-            shell,
+            &shell,
             ";",
             "set-option",
             "-s",
@@ -81,7 +83,6 @@ impl<'a> Tmux<'a> {
         command
             .env_remove("COLUMNS")
             .env("TMUX_TMPDIR", self.repo.outside())
-            .env("PS1", "ready% ")
             .env("SHELL", "/bin/bash")
             .args(["-L", "ui", "-f", "/dev/null", "-u"])
             .args(words);
@@ -125,7 +126,7 @@ impl<'a> Tmux<'a> {
     /// Waits until the screen is as it should be.
     #[track_caller]
     pub fn until_so(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(30);
         loop {
             let screen = self.screen();
             if is_so(&screen) {

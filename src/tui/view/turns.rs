@@ -61,6 +61,12 @@ fn title(canvas: &mut Canvas<'_>, layout: &Layout) {
         false => theme.dim(),
     };
     pen.put("Turns", style);
+    let filter = state.filter.text();
+    if !filter.is_empty() {
+        pen.put("  /", theme.key());
+        pen.put(&text::plain(filter.as_bytes()), theme.key());
+        return;
+    }
     if let Some(book) = &state.book {
         let session = &book.session;
         let shelf = match session.shelf {
@@ -70,11 +76,6 @@ fn title(canvas: &mut Canvas<'_>, layout: &Layout) {
         };
         let id = text::plain(session.id.as_str().as_bytes());
         pen.put(&format!("  {id}{shelf}"), theme.dim());
-    }
-    let filter = state.filter.text();
-    if !filter.is_empty() {
-        pen.put("  /", theme.key());
-        pen.put(&text::plain(filter.as_bytes()), theme.key());
     }
 }
 
