@@ -14,14 +14,14 @@ use base64::prelude::BASE64_STANDARD;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{
-    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
-    KeyEvent, KeyEventKind, MouseEvent,
+    self, DisableBracketedPaste, EnableBracketedPaste, KeyEvent, KeyEventKind, MouseEvent,
 };
 use ratatui::crossterm::style::ResetColor;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{execute, queue};
+use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 use crate::env;
@@ -165,7 +165,9 @@ impl Screen {
         self.is_ours = true;
         enable_raw_mode()?;
         enter(self.terminal.backend_mut())?;
-        self.terminal.clear()
+        // This clears the screen, and asks the terminal for nothing: not all of them answer.
+        let (width, height) = self.size();
+        self.terminal.resize(Rect::new(0, 0, width, height))
     }
 
     fn leave(&mut self) {
@@ -184,25 +186,46 @@ impl Drop for Screen {
 }
 
 fn enter(to: &mut impl Write) -> io::Result<()> {
-    execute!(
-        to,
-        EnterAlternateScreen,
-        EnableMouseCapture,
-        EnableBracketedPaste,
-        Hide
-    )
+    queue!(to, EnterAlternateScreen)?;
+    mouse::enable(to)?;
+    execute!(to, EnableBracketedPaste, Hide)
 }
 
 fn leave(to: &mut impl Write) -> io::Result<()> {
-    queue!(
-        to,
-        ResetColor,
-        DisableBracketedPaste,
-        DisableMouseCapture,
-        LeaveAlternateScreen,
-        Show
-    )?;
-    to.flush()
+    queue!(to, ResetColor, DisableBracketedPaste)?;
+    mouse::disable(to)?;
+    execute!(to, LeaveAlternateScreen, Show)
+}
+
+#[cfg(unix)]
+mod mouse {
+    use std::io::{self, Write};
+
+    /// Buttons and the wheel are told, in the form that knows no last column. Where the mouse is all the time is not: each
+    /// move would wake edio.
+    pub fn enable(to: &mut impl Write) -> io::Result<()> {
+        to.write_all(b"\x1b[?1000h\x1b[?1006h")
+    }
+
+    pub fn disable(to: &mut impl Write) -> io::Result<()> {
+        to.write_all(b"\x1b[?1006l\x1b[?1000l")
+    }
+}
+
+#[cfg(not(unix))]
+mod mouse {
+    use std::io::{self, Write};
+
+    use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+    use ratatui::crossterm::queue;
+
+    pub fn enable(to: &mut impl Write) -> io::Result<()> {
+        queue!(to, EnableMouseCapture)
+    }
+
+    pub fn disable(to: &mut impl Write) -> io::Result<()> {
+        queue!(to, DisableMouseCapture)
+    }
 }
 
 impl Ears {

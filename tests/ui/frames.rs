@@ -606,11 +606,7 @@ fn turns_are_filtered_by_text_file_and_agent() {
     assert_eq!(found(""), [5, 4, 3, 2, 1, 0]);
     shown.press("agent:edio\n");
     assert_eq!(numbers(&shown), [4]);
-    assert!(
-        shown
-            .text()
-            .contains("Turns  /agent:edio")
-    );
+    assert!(shown.text().contains("Turns  /agent:edio"));
     shown.press("\x1b");
     assert_eq!(numbers(&shown).len(), 6);
     assert_eq!(shown.press("\x1b"), [Effect::Quit(0)]);

@@ -3,6 +3,7 @@
 use ratatui::style::{Modifier, Style};
 
 use super::Canvas;
+use crate::history::git::Stat;
 use crate::history::refnames::Shelf;
 use crate::history::turn::Turn;
 use crate::term::{text, time};
@@ -30,24 +31,56 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &Layout) {
         let dim = canvas.theme.dim();
         canvas.pen(layout.turns, 0).put(&format!(" {words}"), dim);
     }
-    let numbers = book
-        .entries
-        .iter()
-        .map(|entry| entry.number)
-        .max()
-        .unwrap_or(0);
-    let digits = numbers.to_string().len();
-    for line in 0..layout.turns.height {
-        let at = state.top + usize::from(line);
-        if let Some(row) = state.rows.get(at) {
-            draw_row(
-                canvas,
-                layout,
-                book,
-                *row,
-                (line, at == state.chosen, digits),
-            );
+    let seen = state.rows.iter().skip(state.top);
+    let seen = seen.take(usize::from(layout.turns.height));
+    let looks: Vec<(Row, Looks)> = seen
+        .map(|row| (*row, Looks::of(state, book, *row)))
+        .collect();
+    let columns = Columns::of(&looks, layout.turns.width);
+    for (line, (row, looks)) in (0..).zip(&looks) {
+        let is_chosen = state.top + usize::from(line) == state.chosen;
+        draw_row(canvas, layout, (*row, looks), (line, is_chosen), &columns);
+    }
+}
+
+/// How wide the columns are, so that what is in them stands below each other.
+#[derive(Default)]
+struct Columns {
+    drawing: usize,
+    number: usize,
+    added: usize,
+    removed: usize,
+    files: usize,
+    agent: usize,
+}
+
+impl Columns {
+    fn of(looks: &[(Row, Looks)], width: u16) -> Self {
+        let is_roomy = width >= ROOMY;
+        let turns = looks.iter().filter(|(row, _)| *row != Row::Now);
+        let mut columns = Self {
+            agent: if is_roomy { 6 } else { 1 },
+            ..Self::default()
+        };
+        for (_, looks) in turns {
+            let wider =
+                |column: &mut usize, text: &str| *column = (*column).max(text.chars().count());
+            wider(&mut columns.drawing, &looks.drawing);
+            wider(&mut columns.number, &looks.number);
+            wider(&mut columns.added, &looks.added);
+            wider(&mut columns.removed, &looks.removed);
+            if is_roomy {
+                wider(&mut columns.files, &looks.files);
+            }
         }
+        columns
+    }
+
+    /// How wide the counts are, with the blanks before them.
+    fn counts(&self) -> usize {
+        let widths = [self.added, self.removed, self.files];
+        let shown = widths.iter().filter(|width| **width > 0);
+        shown.map(|width| width + 1).sum()
     }
 }
 
@@ -96,17 +129,16 @@ fn welcome(canvas: &mut Canvas<'_>, layout: &Layout) {
     }
 }
 
-/// `line` is where it stands, whether it is the chosen one, and how many digits numbers have.
+/// `line` is where it stands; is it the chosen one?
 fn draw_row(
     canvas: &mut Canvas<'_>,
     layout: &Layout,
-    book: &Book,
-    row: Row,
-    (line, is_chosen, digits): (u16, bool, usize),
+    (row, looks): (Row, &Looks),
+    (line, is_chosen): (u16, bool),
+    columns: &Columns,
 ) {
     let (state, theme) = (canvas.state, canvas.theme);
     let area = layout.turns;
-    let looks = Looks::of(state, book, row);
     if is_chosen {
         let here = ratatui::layout::Rect {
             y: area.y + line,
@@ -141,41 +173,37 @@ fn draw_row(
         };
         pen.put(sign.encode_utf8(&mut [0; 4]), over(style));
     }
-    pen.put(" ", Style::new());
+    let blanks = columns
+        .drawing
+        .saturating_sub(looks.drawing.chars().count());
+    pen.put(&" ".repeat(blanks + 1), Style::new());
     let number = match looks.is_current {
         true => theme.current(),
         false => faded(theme.number()),
     };
-    pen.put(&format!("{:>digits$} ", looks.number), over(number));
+    pen.put(
+        &format!("{:>1$} ", looks.number, columns.number),
+        over(number),
+    );
     pen.put(&format!("{:>4} ", looks.age), over(theme.dim()));
-    let agent = match area.width >= ROOMY {
-        true => format!("{:<6} ", text::shorten(&looks.agent, 6)),
-        false => format!("{} ", looks.agent.chars().next().unwrap_or(' ')),
-    };
-    pen.put(&agent, over(faded(theme.agent(&looks.agent))));
-    let wide = area.width >= ROOMY;
-    let stat = looks.stat(wide);
-    let width: usize = stat.iter().map(|(text, _)| text.chars().count()).sum();
-    let room = pen.left().saturating_sub(width);
+    let agent = looks.agent.chars().take(columns.agent).collect::<String>();
+    let style = over(faded(theme.agent(&looks.agent)));
+    pen.put(&format!("{agent:<0$} ", columns.agent), style);
+    let room = pen.left().saturating_sub(columns.counts());
     pen.put(
         &text::shorten(&looks.message, room),
-        over(faded(looks.style)),
+        over(faded(Style::new())),
     );
-    pen.skip_to_end(width);
-    for (text, kind) in stat {
-        let style = match kind {
-            Count::Added => theme.added(),
-            Count::Removed => theme.removed(),
-            Count::Files => theme.dim(),
-        };
-        pen.put(&text, over(faded(style)));
+    pen.skip_to_end(columns.counts());
+    for (count, width, style) in [
+        (&looks.added, columns.added, theme.added()),
+        (&looks.removed, columns.removed, theme.removed()),
+        (&looks.files, columns.files, theme.dim()),
+    ] {
+        if width > 0 {
+            pen.put(&format!(" {count:>width$}"), over(faded(style)));
+        }
     }
-}
-
-enum Count {
-    Added,
-    Removed,
-    Files,
 }
 
 /// What a row says.
@@ -187,8 +215,9 @@ struct Looks {
     age: String,
     agent: String,
     message: String,
-    style: Style,
-    counts: Option<(u64, u64, u64)>,
+    added: String,
+    removed: String,
+    files: String,
     is_current: bool,
     is_left: bool,
 }
@@ -197,6 +226,13 @@ impl Looks {
     fn of(state: &State, book: &Book, row: Row) -> Self {
         let snapshot = book.snapshot(row);
         let is_marked = snapshot.is_some_and(|turn| state.marked.contains(&turn.commit));
+        let count = |of: fn(&Stat) -> u64, before: &str, after: &str| {
+            let count = snapshot.map_or(0, |turn| of(&turn.note.stat));
+            match count {
+                0 => String::new(),
+                count => format!("{before}{}{after}", short(count)),
+            }
+        };
         let mut looks = Self {
             mark: if is_marked { "▌" } else { " " },
             drawing: String::new(),
@@ -205,11 +241,9 @@ impl Looks {
             age: snapshot.map_or_else(String::new, |turn| age(state.now, turn.seconds)),
             agent: snapshot.map_or_else(String::new, agent),
             message: String::new(),
-            style: Style::new(),
-            counts: snapshot.map(|turn| {
-                let stat = &turn.note.stat;
-                (stat.added, stat.removed, stat.files)
-            }),
+            added: count(|stat| stat.added, "+", ""),
+            removed: count(|stat| stat.removed, "-", ""),
+            files: count(|stat| stat.files, "", "f"),
             is_current: book.is_current(row),
             is_left: false,
         };
@@ -271,29 +305,6 @@ impl Looks {
             true => subject(turn),
             false => format!("{} {}", text::plain(tool.as_bytes()), subject(turn)),
         };
-    }
-
-    /// In columns, so that they stand below each other.
-    fn stat(&self, wide: bool) -> Vec<(String, Count)> {
-        let Some((added, removed, files)) = self.counts else {
-            return Vec::new();
-        };
-        let signed = |sign: char, count: u64| match count {
-            0 => String::new(),
-            count => format!("{sign}{}", short(count)),
-        };
-        let mut parts = vec![
-            (format!("{:>5}", signed('+', added)), Count::Added),
-            (format!("{:>5}", signed('-', removed)), Count::Removed),
-        ];
-        if wide {
-            let files = match files {
-                0 => String::new(),
-                files => format!("{}f", short(files)),
-            };
-            parts.push((format!("{files:>4}"), Count::Files));
-        }
-        parts
     }
 }
 
