@@ -573,7 +573,7 @@ impl State {
         };
         let current = || self.rows.iter().position(|row| book.is_current(*row));
         let at = match &kept {
-            Some(id) => place(id).or_else(|| Some(self.chosen)),
+            Some(id) => place(id).or(Some(self.chosen)),
             None => current(),
         };
         self.chosen = at.unwrap_or(0).min(self.rows.len().saturating_sub(1));

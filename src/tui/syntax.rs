@@ -706,7 +706,7 @@ fn token(language: Language, line: &[u8], at: usize) -> (usize, Option<Class>, O
         return (start.len(), Some(Class::Comment), Some(Lexing::Comment));
     }
     let comment = |start: &&str| rest.starts_with(start.as_bytes()) && may_comment(line, at);
-    if language.comments.iter().any(|start| comment(&start)) {
+    if language.comments.iter().any(comment) {
         return (rest.len(), Some(Class::Comment), None);
     }
     let long = |(start, _): &(&str, &str)| rest.starts_with(start.as_bytes());
@@ -774,7 +774,7 @@ fn word(language: Language, word: &[u8], after: &[u8]) -> Option<Class> {
         true => word.eq_ignore_ascii_case(keyword.as_bytes()),
         false => word == keyword.as_bytes(),
     };
-    if language.keywords.iter().any(|keyword| is_keyword(&keyword)) {
+    if language.keywords.iter().any(is_keyword) {
         return Some(Class::Keyword);
     }
     if language.capitals && word[0].is_ascii_uppercase() {

@@ -289,10 +289,8 @@ fn draw(entries: &mut [Entry], before: &Before<'_>) {
             row.push(sign);
             row.push(if crossed { '─' } else { ' ' });
         }
-        for at in 0..columns.len() {
-            if waits(&columns[at]) {
-                columns[at] = None;
-            }
+        for column in &mut columns {
+            column.take_if(|oid| *oid == snapshot.commit);
         }
         let grew_from = before.known_before(&snapshot);
         columns[column] = grew_from;

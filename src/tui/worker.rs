@@ -436,7 +436,7 @@ impl Working {
         let signs = workspace.settings.is_true("commit.gpgsign");
         let hooks = workspace.git.hooks_folder()?;
         let has_hook = |name: &&str| hooks.join(name).exists();
-        let has_hooks = HOOKS.iter().any(|name| has_hook(&name));
+        let has_hooks = HOOKS.iter().any(has_hook);
         Ok(report::plan_of_accept(&prepared, &left, signs || has_hooks))
     }
 
