@@ -2,6 +2,7 @@
 
 use super::{Context, gc};
 use crate::error::{Error, Result};
+use crate::history::session::Session;
 use crate::term::screen;
 use crate::tui::{self, Host};
 
@@ -30,6 +31,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
         );
     }
     let workspace = context.open()?;
+    if context.session.is_some() {
+        // That there is none is said before the screen is taken.
+        Session::wanted(&workspace, context.session.as_ref())?;
+    }
     let host = Host {
         place: context.place.clone(),
         session: context.session.clone(),

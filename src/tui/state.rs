@@ -401,6 +401,11 @@ impl State {
             }
             effects.push(Effect::Work(Job::Look { kept: true }));
         }
+        if self.is_kept && !self.needs_disk() {
+            // What is kept lies in the repository until git collects it.
+            self.is_kept = false;
+            effects.push(Effect::Work(Job::Look { kept: false }));
+        }
         let wanted = self.wanted_pair(self.chosen);
         if let Some(pair) = &wanted {
             let is_there = self.patches.get(pair).is_some();

@@ -174,6 +174,35 @@ fn new_turns_appear_and_the_choice_stays() {
 }
 
 #[test]
+fn the_steps_of_a_turn_unfold_with_what_each_did() {
+    let repo = two_turns();
+    repo.write("a", "a step\n");
+    repo.step("3.1");
+    repo.write("a", "another step\n");
+    repo.step("3.2");
+    let Some(ui) = Tmux::ui(&repo, SIZE, "") else {
+        return;
+    };
+    ui.until("▸2 under way");
+    ui.keys(&["Right", "j"]);
+    ui.until_so("the second step", |screen| {
+        screen.contains("│ turn 3.2")
+            && screen.contains("-a step")
+            && screen.contains("+another step")
+    });
+    ui.keys(&["j", "r"]);
+    ui.until("restored turn 3.1: 1 file written");
+    assert_eq!(repo.read("a"), "a step\n");
+    // What was under way is a turn now, with its steps.
+    ui.until_so("the turn", |screen| {
+        !screen.contains("under way") && screen.contains("▾")
+    });
+    ui.keys(&["u"]);
+    ui.until("undone: restore 3.1");
+    assert_eq!(repo.read("a"), "another step\n");
+}
+
+#[test]
 fn another_session_is_looked_at_and_restored_from() {
     let repo = two_turns();
     repo.edio(["accept", "feat: the first session"]).ok();

@@ -22,16 +22,11 @@ fn is_given_back(end: impl Fn(&Tmux<'_>), told: &str) {
     let before = shell.settings("before");
     shell.run_ui("");
     shell.until("? keys");
-    let modes = ["#{alternate_on}#{mouse_any_flag}#{cursor_flag}"];
-    let is = |shell: &Tmux<'_>, wanted: &str| {
-        let told = shell.run(&["display-message", "-p", modes[0]]);
-        assert_eq!(told.trim(), wanted);
-    };
-    is(&shell, "110");
+    assert_eq!(shell.modes(), "110");
     end(&shell);
     let screen = shell.until(told);
     assert!(!screen.contains("? keys"), "{screen}");
-    is(&shell, "001");
+    assert_eq!(shell.modes(), "001");
     assert_eq!(shell.settings("after"), before);
 }
 
@@ -51,6 +46,28 @@ fn when_it_is_interrupted() {
 fn when_it_is_ended() {
     is_given_back(|ui| ui.signal("TERM"), "left 143.");
     is_given_back(|ui| ui.signal("HUP"), "left 129.");
+}
+
+/// The tests' own program, in a terminal: a panic while something is drawn.
+#[test]
+fn when_it_panics() {
+    if std::env::var_os("EDIO_TEST_PANIC").is_some() {
+        let mut screen = edio::term::screen::Screen::open().unwrap();
+        let _ = screen.draw(|_| panic!("at the worst time"));
+    }
+    let repo = repo();
+    let Some(shell) = Tmux::start(&repo, SIZE.0, SIZE.1) else {
+        return;
+    };
+    let before = shell.settings("before");
+    let tests = std::env::current_exe().unwrap();
+    shell.line(&format!(
+        "clear; EDIO_TEST_PANIC=1 {} --exact ui::terminal::when_it_panics --nocapture; echo left $?.",
+        tests.display()
+    ));
+    shell.until("left 101.");
+    assert_eq!(shell.modes(), "001");
+    assert_eq!(shell.settings("after"), before);
 }
 
 #[test]
@@ -146,5 +163,8 @@ fn where_there_is_no_repository_the_screen_is_not_taken() {
     let outside = repo.outside();
     let ran = repo.on_a_terminal(["-C", outside.to_str().unwrap(), "ui"], "");
     assert_eq!(ran.code, Some(4), "{ran}");
+    assert!(!ran.stdout.contains("\x1b[?1049h"), "{ran}");
+    let ran = repo.on_a_terminal(["ui", "--session", "sess_1_00000000"], "");
+    assert_eq!(ran.code, Some(1), "{ran}");
     assert!(!ran.stdout.contains("\x1b[?1049h"), "{ran}");
 }

@@ -137,6 +137,13 @@ impl<'a> Tmux<'a> {
         }
     }
 
+    /// Is the other screen shown, is the mouse told, and is there a cursor? Each 1 or 0.
+    pub fn modes(&self) -> String {
+        let modes = "#{alternate_on}#{mouse_any_flag}#{cursor_flag}";
+        let told = self.run(&["display-message", "-p", modes]);
+        told.trim().to_owned()
+    }
+
     /// How the terminal is set, as `stty` tells it.
     pub fn settings(&self, name: &str) -> String {
         let file = self.repo.outside().join(name);
