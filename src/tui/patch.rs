@@ -458,7 +458,7 @@ mod tests {
                     diff --git a/m b/m\nnew file mode 100644\nBinary files /dev/null and b/m differ\n";
         let patch = read(list, text);
         assert_eq!(patch.files[0].first, Some(0));
-        assert_eq!(patch.files[1].first, Some(6));
+        assert_eq!(patch.files[1].first, Some(7));
         assert_eq!(patch.files[1].status, 'A');
         assert_eq!(
             shown(&patch).last().unwrap(),

@@ -203,6 +203,35 @@ fn the_steps_of_a_turn_unfold_with_what_each_did() {
 }
 
 #[test]
+fn turns_are_filtered_and_compared() {
+    let repo = two_turns();
+    repo.write("a", "on disk\n");
+    let Some(ui) = Tmux::ui(&repo, SIZE, "") else {
+        return;
+    };
+    ui.until("now: 1 file changed");
+    ui.keys(&["/"]);
+    ui.text("file:b");
+    ui.until_so("the turn that has b", |screen| {
+        screen.contains("the second") && !screen.contains("the first")
+    });
+    ui.keys(&["Enter", "d"]);
+    ui.until_so("the disk", |screen| {
+        screen.contains("│ turn 2 → now") && screen.contains("+on disk")
+    });
+    ui.keys(&["d"]);
+    ui.until_so("HEAD", |screen| {
+        screen.contains("│ HEAD → turn 2") && screen.contains("-base")
+    });
+    ui.keys(&["d", "Escape"]);
+    ui.until("the first");
+    ui.keys(&["m", "j", "m"]);
+    ui.until_so("the marked turns", |screen| {
+        screen.contains("│ turn 1 → turn 2") && screen.contains("A b +1 -0")
+    });
+}
+
+#[test]
 fn another_session_is_looked_at_and_restored_from() {
     let repo = two_turns();
     repo.edio(["accept", "feat: the first session"]).ok();
@@ -226,7 +255,9 @@ fn another_session_is_looked_at_and_restored_from() {
     ui.keys(&["S"]);
     ui.until("Sessions");
     ui.keys(&["g", "Enter"]);
-    ui.until("the second session");
+    ui.until_so("the session under way", |screen| {
+        !screen.contains("(archived)") && !screen.contains("Sessions")
+    });
     ui.keys(&["u"]);
     ui.until("undone");
     assert_eq!(repo.read("a"), "later\n");
