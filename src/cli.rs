@@ -48,6 +48,8 @@ enum Verb {
     Doctor(commands::doctor::Args),
     Hook(commands::hook::Args),
     Mcp(commands::mcp::Args),
+    #[command(visible_alias = "tui")]
+    Ui(commands::ui::Args),
     Demo(commands::demo::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
@@ -92,6 +94,7 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Doctor(args)) => commands::doctor::run(context, &args),
         Some(Verb::Hook(args)) => Ok(commands::hook::run(&args)),
         Some(Verb::Mcp(args)) => commands::mcp::run(context, &args),
+        Some(Verb::Ui(args)) => commands::ui::run(context, &args),
         Some(Verb::Demo(args)) => commands::demo::run(context, &args),
         Some(Verb::Completions(args)) => commands::completions::run(context, &args, Cli::command()),
         Some(Verb::Man(args)) => commands::man::run(context, &args, Cli::command()),

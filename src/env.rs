@@ -59,6 +59,29 @@ pub fn dumb_terminal() -> bool {
     var_os("TERM").is_none_or(|value| value.is_empty() || value == "dumb")
 }
 
+/// How many colours does the terminal have, by `COLORTERM` and `TERM`?
+pub fn colors() -> u32 {
+    let has = |name: &str, words: &[&str]| {
+        let value = var_os(name).unwrap_or_default();
+        let value = value.to_string_lossy().to_lowercase();
+        words.iter().any(|word| value.contains(word))
+    };
+    if has("COLORTERM", &["truecolor", "24bit"]) || has("TERM", &["direct"]) {
+        1 << 24
+    } else if has("TERM", &["256color"]) {
+        256
+    } else {
+        16
+    }
+}
+
+/// Is the background light, by `COLORFGBG`, which some terminals set? `None` where none is told.
+pub fn light_background() -> Option<bool> {
+    let value = var_os("COLORFGBG")?;
+    let background: u8 = value.to_str()?.rsplit(';').next()?.parse().ok()?;
+    Some(matches!(background, 7 | 9..=15))
+}
+
 /// `COLUMNS`: how wide the output is to be, whatever the terminal says.
 pub fn columns() -> Option<usize> {
     let columns = var_os("COLUMNS")?.to_str()?.parse().ok()?;

@@ -3,8 +3,8 @@
 //! # The layers
 //!
 //! ```text
-//! main → cli → commands → { history, agents, mcp, term, process }
-//!                    mcp → { history, term }
+//! main → cli → commands → { history, agents, mcp, tui, term, process }
+//!               mcp, tui → { history, term }
 //!                history → gitengine → process
 //!                          term → process
 //! ```
@@ -14,6 +14,7 @@
 //! - [`history`] is what edio knows: sessions, turns, restores. It prints nothing, and is told the time.
 //! - [`agents`] is what other programs define: their configuration files, what their hooks say.
 //! - [`mcp`] is the server that agents call, over standard input and output.
+//! - [`tui`] is the screen on which a person sees the turns and goes back.
 //! - [`gitengine`] is how git is asked. It knows nothing of turns.
 //! - [`term`] is the person's terminal: the only place that prints.
 //! - [`process`], [`env`], [`clock`]: the only places that start a process, read the environment, read the time.
@@ -39,3 +40,4 @@ pub mod history;
 pub mod mcp;
 pub mod process;
 pub mod term;
+pub mod tui;

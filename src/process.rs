@@ -367,6 +367,18 @@ impl Behind {
     }
 }
 
+/// Stops edio and what stands in its process group, as Ctrl-Z does, until the shell lets it go on. Where no shell could do
+/// that, nothing happens.
+#[cfg(unix)]
+pub fn stop() {
+    use rustix::process::{Signal, kill_current_process_group};
+    let _ = kill_current_process_group(Signal::TSTP);
+}
+
+/// There is nothing to stop for here.
+#[cfg(not(unix))]
+pub fn stop() {}
+
 /// Does a process of this number exist?
 #[cfg(unix)]
 pub fn is_alive(number: i32) -> bool {

@@ -106,6 +106,7 @@ fn the_text_of_help() {
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
       mcp          Serve agents over the Model Context Protocol, on standard input and output
+      ui           See the turns and what each did, and go back with a key [alias: tui]
       demo         Play the story of a session in a scratch repository: seven turns, a bad one, restore,
                    accept
       completions  Print the completion script for a shell

@@ -49,5 +49,6 @@ mod sessions;
 mod shapes;
 mod size;
 mod snapshot;
+mod ui;
 mod undo;
 mod watch;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::record::{DifferenceRecord, difference, paths, status_letter};
 use super::{Context, Printed, moment, stat};
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
     uncommitted,
@@ -20,8 +20,7 @@ use crate::history::git::RepoPath;
 use crate::history::session::Session;
 use crate::history::snapshot::checked_message;
 use crate::history::workspace::Locked;
-use crate::process::Command;
-use crate::term::{json, style, text};
+use crate::term::{editor, json, style, text};
 
 /// Make the work of the session one clean commit on the branch.
 ///
@@ -117,8 +116,8 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         true => Verify::No,
         false => Verify::Yes,
     };
-    let editor = workspace.git.clone();
-    let mut edit = |file: &Path| edit(&editor.editor()?, file);
+    let git = workspace.git.clone();
+    let mut edit = |file: &Path| edit(&git.editor()?, file);
     let message = match given {
         Some(text) => Message::Given(text),
         None => Message::Edited(&mut edit),
@@ -141,18 +140,9 @@ fn find_turn(
     address.find(workspace, &session).map(Some)
 }
 
-/// Opens the person's editor, as git does: through a shell, since it may have words of its own.
+/// Opens the person's editor.
 fn edit(editor: &OsString, file: &Path) -> Result<()> {
-    let mut script = editor.clone();
-    script.push(" \"$@\"");
-    let command = Command::new("sh")
-        .arg("-c")
-        .arg(script)
-        .arg(editor)
-        .arg(file);
-    let status = command
-        .hand_over()
-        .or_cannot(|| "the editor could not be started".to_owned())?;
+    let status = editor::open(editor, [file])?;
     match status.success() {
         true => Ok(()),
         false => Err(Error::cannot("the editor failed: nothing was committed")

@@ -27,6 +27,7 @@ pub mod sessions;
 pub mod show;
 pub mod snapshot;
 pub mod status;
+pub mod ui;
 pub mod undo;
 
 pub use self::outcome::{Global, in_context, misused};

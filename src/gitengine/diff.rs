@@ -58,6 +58,15 @@ impl Stat {
     }
 }
 
+/// A path that differs, and in how many lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The path, and what the trees have there.
+    pub difference: Difference,
+    /// Lines added, and lines removed; `None` where it is no text.
+    pub lines: Option<(u64, u64)>,
+}
+
 /// How a patch is to look.
 pub struct PatchStyle {
     /// With colours.
@@ -163,6 +172,81 @@ impl Git {
         }
     }
 
+    /// The paths in which each of these pairs of trees differ.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn names_of_differences(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<Vec<RepoPath>>> {
+        let lines: String = pairs
+            .iter()
+            .map(|(old, new)| format!("{old} {new}\n"))
+            .collect();
+        let ask = self
+            .ask("diff-tree")
+            .args(["--stdin", "-r", "-z", "--raw", "--no-renames"]);
+        let output = ask.input(lines).run()?;
+        let mut names: Vec<Vec<RepoPath>> = Vec::new();
+        let mut rest = output.as_slice();
+        // As in `count_differences`.
+        while !rest.is_empty() {
+            if !rest.starts_with(b":") {
+                names.push(Vec::new());
+                rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
+            } else if let Some(last) = names.last_mut() {
+                let mut fields = rest.splitn_str(3, "\0").skip(1);
+                last.push(path_of_tree(fields.next().unwrap_or_default())?);
+                rest = fields.next().unwrap_or_default();
+            } else {
+                break;
+            }
+        }
+        match names.len() == pairs.len() {
+            true => Ok(names),
+            false => Err(GitError::Output {
+                command: "git diff-tree --stdin".to_owned(),
+                what: format!("{} answers to {} questions", names.len(), pairs.len()),
+            }),
+        }
+    }
+
+    /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same
+    /// order. A path whose kind differs has two parts there: what went, and what came.
+    ///
+    /// The algorithm and the context are the user's; the form is always the same.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn patch_with_list(&self, old: &Oid, new: &Oid) -> Result<(Vec<Counted>, Answer)> {
+        let ask = self
+            .ask("diff")
+            .args(["--raw", "--numstat", "-p", "-z", "--no-abbrev"])
+            .args(["--no-ext-diff", "--no-textconv", "--no-renames"])
+            .args(["--no-color", "--no-relative", "-O/dev/null"])
+            .args(["--src-prefix=a/", "--dst-prefix=b/"])
+            .args(["--submodule=short", "--ignore-submodules=dirty"]);
+        let mut answer = ask.arg("--end-of-options").arg(old).arg(new).read()?;
+        let mut list: Vec<Counted> = Vec::new();
+        // An empty record stands before the patch; where nothing differs, there is nothing at all.
+        while let Some(record) = answer.record(0)?.filter(|record| !record.is_empty()) {
+            let known = match record.strip_prefix(b":") {
+                Some(header) => {
+                    let path = path_of_tree(&answer.record(0)?.unwrap_or_default())?;
+                    difference(header, path).map(|difference| {
+                        list.push(Counted {
+                            difference,
+                            lines: None,
+                        });
+                    })
+                }
+                None => lines_of(&record, &mut list),
+            };
+            known.ok_or_else(|| answer.unexpected(format!("{:?}", record.as_bstr())))?;
+        }
+        Ok((list, answer))
+    }
+
     /// The patch between two trees as the user's own settings have it (algorithm, context, moved lines, prefixes), but
     /// without programs: no external diff, no textconv.
     ///
@@ -248,6 +332,21 @@ fn side(mode: &[u8], oid: &[u8]) -> Option<Option<Entry>> {
     Some(Some(Entry { mode, oid }))
 }
 
+/// `12 TAB 3 TAB path`, of a path on the list; dashes for binary files.
+fn lines_of(field: &[u8], list: &mut [Counted]) -> Option<()> {
+    let [added, removed, path] = field
+        .splitn_str(3, "\t")
+        .collect::<Vec<_>>()
+        .try_into()
+        .ok()?;
+    let name = |counted: &Counted| counted.difference.path.as_bytes().cmp(path);
+    let known = list.binary_search_by(name).ok();
+    let known = known.or_else(|| list.iter().position(|counted| name(counted).is_eq()));
+    let number = |digits: &[u8]| digits.to_str().ok()?.parse().ok();
+    list.get_mut(known?)?.lines = number(added).zip(number(removed));
+    Some(())
+}
+
 /// `12 TAB 3 TAB path`; dashes for binary files.
 fn count(field: &[u8], stat: &mut Stat) -> Option<()> {
     let mut parts = field.splitn_str(3, "\t");
@@ -283,6 +382,7 @@ mod tests {
 
     #[test]
     fn refuses_what_it_does_not_know() {
+        assert_eq!(lines_of(b"1\t2\ta", &mut []), None);
         for bad in [":x\0p", ":100644 100644 a b M\0p", "1\t2", ":"] {
             assert!(parse(bad.as_bytes()).is_err(), "{bad:?}");
         }

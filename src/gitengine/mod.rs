@@ -27,7 +27,7 @@ mod trees;
 
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
-pub use diff::{Difference, PatchStyle, Stat};
+pub use diff::{Counted, Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
 pub use graft::Grafting;

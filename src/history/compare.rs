@@ -181,6 +181,8 @@ pub fn differences(
 pub struct Unsaved {
     /// What changed.
     pub changed: Vec<Difference>,
+    /// The work tree. It can be read once the workspace has given its objects away.
+    pub tree: Option<Oid>,
     /// What no turn can hold.
     pub not_covered: Vec<Skipped>,
     /// Why a snapshot would be refused. What changed is not known then.
@@ -214,6 +216,7 @@ impl Unsaved {
         }));
         Ok(Self {
             changed,
+            tree: Some(scan.tree),
             not_covered: scan.skipped,
             refused: None,
         })

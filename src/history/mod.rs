@@ -44,7 +44,7 @@ pub mod workspace;
 /// git's own words, for those who render what this layer returns.
 pub mod git {
     pub use crate::gitengine::{
-        Answer, Difference, Entry, Group, LOCAL_VARIABLES, Oid, PatchStyle, RepoPath, Stat,
-        check_version, git_bytes,
+        Answer, Counted, Difference, Entry, Git, Group, LOCAL_VARIABLES, Mode, Oid, PatchStyle,
+        RepoPath, Stat, check_version, git_bytes,
     };
 }

@@ -230,6 +230,21 @@ impl Session {
         Ok(steps)
     }
 
+    /// All its snapshots, steps and baseline too, by commit.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn lineage(&self, workspace: &Workspace) -> Result<Lineage> {
+        let tips = self.refs.iter().filter(|(leaf, _)| *leaf != Leaf::Side);
+        let tips: Vec<&Oid> = tips.map(|(_, oid)| oid).collect();
+        let commits = workspace.git.history(&tips)?;
+        let turns = commits.iter().filter_map(Turn::read);
+        Ok(Lineage(
+            turns.map(|turn| (turn.commit.clone(), turn)).collect(),
+        ))
+    }
+
     /// The numbered turn, or baseline, of this commit, among those that are loaded.
     pub fn by_commit(&self, oid: &Oid) -> Option<&Turn> {
         let known = self
@@ -312,6 +327,33 @@ impl Session {
             }
             _ => "there is no turn yet: edio snapshot takes one".to_owned(),
         }
+    }
+}
+
+/// Which snapshot grew from which.
+#[derive(Clone, Debug, Default)]
+pub struct Lineage(BTreeMap<Oid, Turn>);
+
+impl Lineage {
+    /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
+    /// against.
+    pub fn before(&self, turn: &Turn) -> (Vec<&Turn>, Option<&Turn>) {
+        let mut steps = Vec::new();
+        let mut next = turn.parent.as_ref();
+        while let Some(found) = next.and_then(|oid| self.0.get(oid)) {
+            if found.note.kind != Kind::Step {
+                return (steps, Some(found));
+            }
+            steps.push(found);
+            next = found.parent.as_ref();
+        }
+        (steps, None)
+    }
+
+    /// The baseline of a session.
+    pub fn baseline(&self, id: &SessionId) -> Option<&Turn> {
+        let mut own = self.0.values().filter(|turn| &turn.note.session == id);
+        own.find(|turn| turn.note.kind == Kind::Baseline)
     }
 }
 

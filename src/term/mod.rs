@@ -17,8 +17,10 @@ use serde::Serialize;
 use crate::env;
 use crate::error::Error;
 
+pub mod editor;
 pub mod json;
 mod pager;
+pub mod screen;
 pub mod style;
 pub mod text;
 pub mod time;

@@ -212,7 +212,7 @@ fn character(bytes: &[u8]) -> Front {
 }
 
 /// Control characters, and those that turn the direction of the text, so that it reads as other text.
-pub(super) fn drives_terminal(c: char) -> bool {
+pub fn drives_terminal(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
