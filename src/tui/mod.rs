@@ -48,7 +48,7 @@ pub struct Host {
 }
 
 /// How long the first frame waits for the turns.
-const PATIENCE: Duration = Duration::from_millis(40);
+const PATIENCE: Duration = Duration::from_millis(30);
 /// How often what is shown follows the clock.
 const TICK: Duration = Duration::from_secs(1);
 

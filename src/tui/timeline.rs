@@ -91,7 +91,7 @@ impl Book {
                 ..entry(baseline, &before, &line)
             });
         }
-        draw(&mut entries, &before);
+        draw(&mut entries, &before, session.current.as_ref());
         Self {
             session,
             is_own,
@@ -254,7 +254,7 @@ impl<'a> Before<'a> {
 const COLUMNS: usize = 8;
 
 /// Draws which turn grew from which.
-fn draw(entries: &mut [Entry], before: &Before<'_>) {
+fn draw(entries: &mut [Entry], before: &Before<'_>, current: Option<&Turn>) {
     // What each column waits for: the turn that the one above it grew from.
     let mut columns: Vec<Option<Oid>> = Vec::new();
     for entry in entries {
@@ -278,6 +278,7 @@ fn draw(entries: &mut [Entry], before: &Before<'_>) {
         for (at, other) in columns.iter().enumerate() {
             let crossed = (column..last).contains(&at);
             let sign = match other {
+                _ if at == column && current == Some(&snapshot) => '◉',
                 _ if at == column => node(entry),
                 Some(_) if waits(other) && at == last => '╯',
                 Some(_) if waits(other) => '┴',

@@ -39,6 +39,8 @@ const WATCH: Duration = Duration::from_millis(300);
 /// The work tree is looked at so rarely that it takes no more than this part of the time, and not more often than this.
 const PART_OF_TIME: u32 = 250;
 const SELDOM: Duration = Duration::from_secs(2);
+/// How long what follows from an answer is waited for.
+const AT_ONCE: Duration = Duration::from_millis(10);
 /// A patch comes in pieces of this size; the first ones are smaller.
 const PIECE: usize = 1 << 20;
 const FIRST_PIECE: usize = 1 << 16;
@@ -70,6 +72,7 @@ impl Worker {
             host: host.clone(),
             git: workspace.git.clone(),
             opened: Some(workspace),
+            half: None,
             now: None,
             ahead: VecDeque::new(),
             watches,
@@ -121,6 +124,8 @@ struct Reading {
     git: Git,
     /// The workspace, until it is used for the first time.
     opened: Option<Workspace>,
+    /// A session that was shown before all of it is known.
+    half: Option<Half>,
     /// The patch that is to be shown.
     now: Option<Pair>,
     /// Those that may be shown next.
@@ -129,13 +134,38 @@ struct Reading {
     tell: Sender<Event>,
 }
 
+/// A session of which it is not known yet what grew by way of steps.
+struct Half {
+    workspace: Workspace,
+    session: Session,
+    is_own: bool,
+}
+
+impl Half {
+    fn book(&self, head: Option<Oid>, lineage: &Lineage) -> News {
+        let book = Book::of(self.session.clone(), self.is_own, head, lineage);
+        News::Session(Box::new(book))
+    }
+
+    fn whole(&self) -> Result<News> {
+        let lineage = self.session.lineage(&self.workspace)?;
+        let (_, head) = self.workspace.git.head()?;
+        Ok(self.book(head, &lineage))
+    }
+}
+
 impl Reading {
     fn run(mut self, asked: &Receiver<Ask>) {
         loop {
             let is_idle = self.now.is_none() && self.ahead.is_empty();
-            let ask = match is_idle {
-                true => asked.recv().map_err(|_| TryRecvError::Disconnected),
-                false => asked.try_recv(),
+            let ask = match (&self.half, is_idle) {
+                // The patch that goes with it is asked for at once, and comes first.
+                (Some(_), true) => asked.recv_timeout(AT_ONCE).map_err(|error| match error {
+                    RecvTimeoutError::Timeout => TryRecvError::Empty,
+                    RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
+                }),
+                (None, true) => asked.recv().map_err(|_| TryRecvError::Disconnected),
+                (_, false) => asked.try_recv(),
             };
             match ask {
                 Ok(ask) => self.answer(ask),
@@ -147,6 +177,13 @@ impl Reading {
 
     fn read_next(&mut self, asked: &Receiver<Ask>) {
         let now = self.now.clone();
+        if let Some(half) = self.half.take_if(|_| now.is_none()) {
+            match guarded(|| half.whole()) {
+                Ok(news) => self.tell(news),
+                Err(error) => self.tell(News::Told(report::failed(&error))),
+            }
+            return;
+        }
         let Some(pair) = now.or_else(|| self.ahead.pop_front()) else {
             return;
         };
@@ -163,6 +200,7 @@ impl Reading {
         let _ = self.tell.send(Event::News(news));
     }
 
+    /// What can't be read is only told: to read it again would not help.
     fn answer(&mut self, ask: Ask) {
         let answered = guarded(|| match ask {
             Ask::Read(wanted) => {
@@ -186,7 +224,7 @@ impl Reading {
             }
         });
         if let Err(error) = answered {
-            self.tell(News::Done(report::failed(&error)));
+            self.tell(News::Told(report::failed(&error)));
         }
     }
 
@@ -211,17 +249,18 @@ impl Reading {
             self.tell(News::NoSession);
             return Ok(());
         };
-        let is_own = own.is_some_and(|own| own.id == session.id);
-        let book = |head, lineage: &Lineage| {
-            let book = Book::of(session.clone(), is_own, head, lineage);
-            News::Session(Box::new(book))
+        let half = Half {
+            is_own: own.is_some_and(|own| own.id == session.id),
+            workspace,
+            session,
         };
+        self.half = None;
         if is_first {
-            self.tell(book(None, &Lineage::default()));
+            self.tell(half.book(None, &Lineage::default()));
+            self.half = Some(half);
+        } else {
+            self.tell(half.whole()?);
         }
-        let lineage = session.lineage(&workspace)?;
-        let (_, head) = workspace.git.head()?;
-        self.tell(book(head, &lineage));
         Ok(())
     }
 

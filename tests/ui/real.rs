@@ -231,6 +231,24 @@ fn turns_are_filtered_and_compared() {
     });
 }
 
+/// The repository goes away meanwhile: that is told, and nothing is tried over and over.
+#[test]
+fn what_can_not_be_read_any_more_is_told() {
+    let repo = two_turns();
+    let Some(ui) = Tmux::ui(&repo, SIZE, "") else {
+        return;
+    };
+    ui.until("the first");
+    fs::rename(repo.path(".git"), repo.outside().join("gone")).unwrap();
+    ui.until("✗");
+    ui.keys(&["u"]);
+    ui.until("✗");
+    fs::rename(repo.outside().join("gone"), repo.path(".git")).unwrap();
+    ui.keys(&["u"]);
+    ui.until("undone: turn 2");
+    assert_eq!(repo.read("a"), "one\n");
+}
+
 #[test]
 fn another_session_is_looked_at_and_restored_from() {
     let repo = two_turns();

@@ -114,8 +114,8 @@ fn it_follows_the_size_of_the_screen() {
 
 #[test]
 fn without_colours_there_are_none() {
-    let repo = repo();
     for (variables, wanted) in [("NO_COLOR=1", false), ("", true)] {
+        let repo = repo();
         let Some(ui) = Tmux::ui(&repo, SIZE, variables) else {
             return;
         };
