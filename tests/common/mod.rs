@@ -292,7 +292,8 @@ impl Repo {
     /// A program of this name that holds what edio's children inherit in a scratch folder, until its input ends.
     pub fn holder(&self, name: &str, scratch: &Path) -> std::process::Child {
         let program = self.outside().join(name);
-        fs::copy("/bin/cat", &program).unwrap();
+        // Not a copy: while another test starts a process, that would still be open for writing there, and could not be run.
+        std::os::unix::fs::symlink("/bin/cat", &program).unwrap();
         let file = fs::File::create(scratch.join("children")).unwrap();
         file.lock().unwrap();
         let mut command = Command::new(program);
