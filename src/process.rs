@@ -367,12 +367,14 @@ impl Behind {
     }
 }
 
-/// Stops edio and what stands in its process group, as Ctrl-Z does, until the shell lets it go on. Where no shell could do
-/// that, nothing happens.
+/// Stops edio, until the shell lets it go on. Where no shell could do that, nothing happens.
+///
+/// Not its whole process group, as the terminal does at Ctrl-Z: a child that is stopped while it is being started keeps edio
+/// from stopping, and the shell waits for that. A git that goes on meanwhile does no harm.
 #[cfg(unix)]
 pub fn stop() {
-    use rustix::process::{Signal, kill_current_process_group};
-    let _ = kill_current_process_group(Signal::TSTP);
+    use rustix::process::{Signal, getpid, kill_process};
+    let _ = kill_process(getpid(), Signal::TSTP);
 }
 
 /// There is nothing to stop for here.
