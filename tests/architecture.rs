@@ -106,7 +106,7 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 18] = [
+const WRITERS: [&str; 17] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
@@ -114,17 +114,16 @@ const WRITERS: [&str; 18] = [
     "src/gitengine/pack.rs",         // loose objects that a pack of edio's has
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
-    "src/history/connected.rs", // what init remembers; files of agents by way of the work tree's room
-    "src/history/hooklog.rs",   // the log of the hooks
-    "src/history/gc.rs",        // old scratch files
-    "src/history/lock.rs",      // the lock
-    "src/history/refs.rs",      // dead locks on edio's refs
+    "src/history/hooklog.rs",        // the log of the hooks
+    "src/history/gc.rs",             // old scratch files
+    "src/history/lock.rs",           // the lock
+    "src/history/refs.rs",           // dead locks on edio's refs
     "src/history/restore/source.rs", // the stage in the git directory
-    "src/history/restore/disk/", // the work tree
-    "src/history/restore/mod.rs", // the stage in the git directory
-    "src/history/scan/mod.rs",  // the cached index
-    "src/history/state.rs",     // the state file
-    "src/history/workspace.rs", // the scratch folder
+    "src/history/restore/disk/",     // the work tree
+    "src/history/restore/mod.rs",    // the stage in the git directory
+    "src/history/scan/mod.rs",       // the cached index
+    "src/history/state.rs",          // what is remembered in the scratch folder
+    "src/history/workspace.rs",      // the scratch folder
 ];
 
 const WRITING: [&str; 12] = [

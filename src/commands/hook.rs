@@ -14,7 +14,7 @@ use clap::error::ErrorKind;
 
 use super::{moment, place_at};
 use crate::agents::Agent;
-use crate::agents::event::{self, Ending, Event, Touched, What};
+use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
@@ -191,10 +191,14 @@ fn homes(event: &Event) -> Vec<PathBuf> {
 
 fn jobs(event: &Event, homes: &[PathBuf]) -> Vec<Job> {
     match &event.what {
-        What::Using(tool) | What::Used(tool) => match &tool.touched {
-            Touched::Files(files) => by_work_tree(files),
-            _ => homes.iter().cloned().map(Job::whole).collect(),
-        },
+        What::Using(Tool {
+            touched: Touched::Files(files),
+            ..
+        })
+        | What::Used(Tool {
+            touched: Touched::Files(files),
+            ..
+        }) => by_work_tree(files),
         _ => homes.iter().cloned().map(Job::whole).collect(),
     }
 }

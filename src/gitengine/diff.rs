@@ -73,6 +73,32 @@ pub struct PatchStyle {
     pub color: bool,
 }
 
+/// The names that differ, for each of so many pairs of trees: each pair is printed on a line, then its differences, a header
+/// that begins with a colon, and a path.
+fn names_by_pair(output: &[u8], pairs: usize) -> Result<Vec<Vec<&[u8]>>> {
+    let mut names: Vec<Vec<&[u8]>> = Vec::new();
+    let mut rest = output;
+    while !rest.is_empty() {
+        if !rest.starts_with(b":") {
+            names.push(Vec::new());
+            rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
+        } else if let Some(last) = names.last_mut() {
+            let mut fields = rest.splitn_str(3, "\0").skip(1);
+            last.push(fields.next().unwrap_or_default());
+            rest = fields.next().unwrap_or_default();
+        } else {
+            break;
+        }
+    }
+    match names.len() == pairs {
+        true => Ok(names),
+        false => Err(GitError::Output {
+            command: "git diff-tree --stdin".to_owned(),
+            what: format!("{} answers to {pairs} questions", names.len()),
+        }),
+    }
+}
+
 impl Git {
     /// The paths that differ between two trees, or commits.
     ///
@@ -149,27 +175,8 @@ impl Git {
             .args(["--stdin", "-r", "-z", "--raw", "--no-renames", "--"])
             .args(as_arguments(paths));
         let output = ask.input(lines).run()?;
-        let mut differ = Vec::new();
-        let mut rest = output.as_slice();
-        // Each pair is printed on a line, then its differences: a header that begins with a colon, and a path.
-        while !rest.is_empty() {
-            if !rest.starts_with(b":") {
-                differ.push(0);
-                rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
-            } else if let Some(last) = differ.last_mut() {
-                *last += 1;
-                rest = rest.splitn_str(3, "\0").nth(2).unwrap_or_default();
-            } else {
-                break;
-            }
-        }
-        match differ.len() == pairs.len() {
-            true => Ok(differ),
-            false => Err(GitError::Output {
-                command: "git diff-tree --stdin".to_owned(),
-                what: format!("{} answers to {} questions", differ.len(), pairs.len()),
-            }),
-        }
+        let names = names_by_pair(&output, pairs.len())?;
+        Ok(names.iter().map(Vec::len).collect())
     }
 
     /// The paths in which each of these pairs of trees differ.
@@ -186,28 +193,9 @@ impl Git {
             .ask("diff-tree")
             .args(["--stdin", "-r", "-z", "--raw", "--no-renames"]);
         let output = ask.input(lines).run()?;
-        let mut names: Vec<Vec<RepoPath>> = Vec::new();
-        let mut rest = output.as_slice();
-        // As in `count_differences`.
-        while !rest.is_empty() {
-            if !rest.starts_with(b":") {
-                names.push(Vec::new());
-                rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
-            } else if let Some(last) = names.last_mut() {
-                let mut fields = rest.splitn_str(3, "\0").skip(1);
-                last.push(path_of_tree(fields.next().unwrap_or_default())?);
-                rest = fields.next().unwrap_or_default();
-            } else {
-                break;
-            }
-        }
-        match names.len() == pairs.len() {
-            true => Ok(names),
-            false => Err(GitError::Output {
-                command: "git diff-tree --stdin".to_owned(),
-                what: format!("{} answers to {} questions", names.len(), pairs.len()),
-            }),
-        }
+        let names = names_by_pair(&output, pairs.len())?.into_iter();
+        let paths = names.map(|names| names.into_iter().map(path_of_tree).collect());
+        paths.collect()
     }
 
     /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -19,6 +19,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Git, RepoPath, git_bytes};
 
 use super::restore::disk::{Content, Disk, Displaced};
+use super::state::write_at_once;
 use super::workspace::{Locked, Workspace};
 
 const FILE: &str = "connected.json";
@@ -260,20 +261,12 @@ impl Connected {
     ///
     /// The git directory can't be written.
     pub fn save(&self, folder: &Path) -> Result<()> {
-        let file = folder.join(FILE);
-        let unwritable = || format!("can't write in {}", folder.display());
         if *self == Self::load(folder) {
             return Ok(());
         }
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::bug("what was written can't be remembered").because(error))?;
-        let mut new = tempfile::Builder::new()
-            .prefix("state-")
-            .tempfile_in(folder)
-            .or_cannot(unwritable)?;
-        new.write_all(&bytes).or_cannot(unwritable)?;
-        new.persist(file).or_cannot(unwritable)?;
-        Ok(())
+        write_at_once(folder, FILE, &bytes)
     }
 
     /// What is remembered of a file.

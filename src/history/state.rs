@@ -129,14 +129,23 @@ impl State {
     pub fn save(&self, folder: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::bug("edio's state can't be written").because(error))?;
-        let mut file = tempfile::Builder::new()
-            .prefix("state-")
-            .tempfile_in(folder)
-            .or_cannot(|| format!("can't write in {}", folder.display()))?;
-        file.write_all(&bytes)
-            .or_cannot(|| format!("can't write in {}", folder.display()))?;
-        file.persist(folder.join(FILE))
-            .or_cannot(|| format!("can't write in {}", folder.display()))?;
-        Ok(())
+        write_at_once(folder, FILE, &bytes)
     }
+}
+
+/// Writes a file of the scratch folder so that whoever reads it finds all of the old or all of the new. Nobody else may
+/// read it.
+///
+/// # Errors
+///
+/// The folder can't be written.
+pub(super) fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let unwritable = || format!("can't write in {}", folder.display());
+    let mut file = tempfile::Builder::new()
+        .prefix("state-")
+        .tempfile_in(folder)
+        .or_cannot(unwritable)?;
+    file.write_all(bytes).or_cannot(unwritable)?;
+    file.persist(folder.join(name)).or_cannot(unwritable)?;
+    Ok(())
 }
