@@ -4,6 +4,7 @@
 
 pub mod accept;
 pub mod agents;
+pub mod blame;
 pub mod completions;
 mod connection;
 pub mod demo;
@@ -13,6 +14,7 @@ pub mod forget;
 pub mod gc;
 pub mod hook;
 pub mod init;
+mod lines;
 pub mod log;
 pub mod man;
 pub mod mcp;

@@ -3,6 +3,7 @@
 //! Every question is built in [`command`], which gives each git process the same clean surroundings. Paths are bytes
 //! ([`paths`]), git's output is split at NUL, every exit code is looked at.
 
+mod blame;
 mod command;
 mod config;
 mod diff;
@@ -25,6 +26,7 @@ mod repository;
 mod status;
 mod trees;
 
+pub use blame::{Blame, Blamed, Brought, Follow};
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
 pub use diff::{Counted, Difference, PatchStyle, Stat};

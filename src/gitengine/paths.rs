@@ -32,6 +32,14 @@ impl RepoPath {
         Self(name.to_vec())
     }
 
+    /// Reads a path as git prints it where it has no NUL to end it: in quotes, if anything in it needs that.
+    pub fn quoted(text: &[u8]) -> Option<Self> {
+        match text.strip_prefix(b"\"") {
+            Some(rest) => Self::new(unquoted(rest.strip_suffix(b"\"")?)?),
+            None => Self::new(text),
+        }
+    }
+
     /// The bytes, as git prints them.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -73,6 +81,34 @@ impl RepoPath {
     pub fn is_among(&self, paths: &[RepoPath]) -> bool {
         paths.iter().any(|other| self.is_within(other))
     }
+}
+
+/// What stands between quotes, as C writes it.
+fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.iter();
+    while let Some(&byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        bytes.push(match *rest.next()? {
+            b'a' => 7,
+            b'b' => 8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 11,
+            b'f' => 12,
+            b'r' => b'\r',
+            digit @ b'0'..=b'3' => {
+                let mut octal = |so_far: u8| Some(so_far * 8 + rest.next()?.checked_sub(b'0')?);
+                let two = octal(digit - b'0')?;
+                octal(two)?
+            }
+            other => other,
+        });
+    }
+    Some(bytes)
 }
 
 impl fmt::Display for RepoPath {

@@ -1,5 +1,7 @@
 //! Refs: changed several at a time or not at all, and listed with the commits that they point to.
 
+use std::collections::BTreeSet;
+
 use bstr::ByteSlice;
 
 use super::command::{Answer, Asked, Git};
@@ -195,6 +197,25 @@ impl Git {
                 stderr: finished.stderr,
             }),
         }
+    }
+
+    /// Those of these commits that the history which ends at another one does not have. Those that are gone are among them.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn not_in_history(&self, commits: &[&Oid], of: &Oid) -> Result<BTreeSet<Oid>> {
+        if commits.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let lines: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let ask = self.ask("rev-list").args(["--ignore-missing", "--stdin"]);
+        let output = ask.input(format!("{lines}^{of}\n")).run()?;
+        let outside: BTreeSet<Oid> = output.lines().filter_map(Oid::from_bytes).collect();
+        let wanted: Vec<Oid> = commits.iter().map(|oid| (*oid).clone()).collect();
+        let gone = self.missing(&wanted)?;
+        let outside = wanted.into_iter().filter(|oid| outside.contains(oid));
+        Ok(outside.chain(gone).collect())
     }
 
     /// Where HEAD stands: the full name of its branch (`None` where it is detached), and its commit (`None` before the

@@ -130,6 +130,31 @@ impl Git {
         Ok(found)
     }
 
+    /// The blob that each of these commits has at a path, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn blobs_at(&self, commits: &[&Oid], path: &RepoPath) -> Result<Vec<Option<Oid>>> {
+        // A name with a line end can't be asked for in a list of lines.
+        if path.as_bytes().contains(&b'\n') {
+            let one = |commit: &&Oid| {
+                let found = self.entries_at(commit, std::slice::from_ref(path))?;
+                Ok(found.into_iter().next().map(|(_, entry)| entry.oid))
+            };
+            return commits.iter().map(one).collect();
+        }
+        let line =
+            |commit: &&Oid| [commit.as_str().as_bytes(), b":", path.as_bytes(), b"\n"].concat();
+        let lines: Vec<Vec<u8>> = commits.iter().map(line).collect();
+        let ask = self
+            .ask("cat-file")
+            .arg("--batch-check=%(objecttype) %(objectname)");
+        let output = ask.input(lines.concat()).run()?;
+        let blob = |line: &[u8]| line.strip_prefix(b"blob ").and_then(Oid::from_bytes);
+        Ok(output.lines().map(blob).collect())
+    }
+
     /// The files of this name in all folders of a tree.
     ///
     /// # Errors

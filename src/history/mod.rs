@@ -13,6 +13,7 @@
 pub mod accept;
 pub mod address;
 pub mod archive;
+pub mod blame;
 pub mod bytes;
 pub mod choice;
 pub mod compare;
@@ -44,7 +45,7 @@ pub mod workspace;
 /// git's own words, for those who render what this layer returns.
 pub mod git {
     pub use crate::gitengine::{
-        Answer, Counted, Difference, Entry, Git, Group, LOCAL_VARIABLES, Mode, Oid, PatchStyle,
-        RepoPath, Stat, check_version, git_bytes,
+        Answer, Blamed, Counted, Difference, Entry, Git, Group, LOCAL_VARIABLES, Mode, Oid,
+        PatchStyle, RepoPath, Stat, check_version, git_bytes, os_path,
     };
 }

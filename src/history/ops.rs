@@ -109,7 +109,7 @@ pub struct Operation {
     pub side: Option<Oid>,
     /// What was known of the bytes before, where the snapshot itself does not tell.
     pub from_bytes: Option<FromBytes>,
-    /// For undo and redo: the turn or operation that is taken back, or done again.
+    /// For undo and redo: the turn or operation that is taken back, or done again. For revert: the first of the turns.
     pub undoes: Option<Oid>,
     /// For accept: does a session go on after it?
     pub goes_on: bool,

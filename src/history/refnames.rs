@@ -23,6 +23,12 @@ impl SessionId {
         Self(format!("sess_{seconds}_{random:08x}"))
     }
 
+    /// When the session began, in seconds since 1970. `None` where another tool has named it.
+    pub fn began(&self) -> Option<i64> {
+        let (seconds, _) = self.0.strip_prefix("sess_")?.split_once('_')?;
+        seconds.parse().ok()
+    }
+
     /// The id as it is written.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -73,6 +73,7 @@ pub fn revert(
     let note = new_note(workspace, &from, stat, wish.message());
     let operation = Operation {
         to: wish.last.commit.clone(),
+        undoes: Some(wish.first.commit.clone()),
         ..Operation::on_work_tree(Deed::Revert, words, tree, &session, &from)
     };
     let task = Task {

@@ -1,0 +1,179 @@
+//! Which commit brought each line of a file: git's own blame.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use bstr::ByteSlice;
+
+use super::command::{Answer, Git};
+use super::error::Result;
+use super::objects::Oid;
+use super::paths::{RepoPath, os_path};
+
+/// Who owns a line that was only moved or formatted anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Who wrote it first: blanks don't count, and lines that moved or were copied keep their owner.
+    Moves,
+    /// Who touched it last.
+    Nothing,
+}
+
+/// Some lines of a file that one commit brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// The commit.
+    pub commit: Oid,
+    /// What the file was called there.
+    pub path: RepoPath,
+    /// The number of the first of them there.
+    pub there: u32,
+    /// The number of the first of them in the file that was asked about.
+    pub here: u32,
+    /// How many they are.
+    pub count: u32,
+    /// The version before: a commit, and what the file was called in it. `None` where the file began.
+    pub previous: Option<(Oid, RepoPath)>,
+}
+
+/// What git says of a commit that it blames. All is to the letter, and may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blamed {
+    /// The author, as the mailmap has it.
+    pub author: Vec<u8>,
+    /// The author's address, in its brackets.
+    pub author_mail: Vec<u8>,
+    /// When it was written, in seconds since 1970.
+    pub author_seconds: i64,
+    /// The author's time zone, `+0100`.
+    pub author_zone: Vec<u8>,
+    /// The first line of the message.
+    pub summary: Vec<u8>,
+    /// Does the history end here?
+    pub is_boundary: bool,
+}
+
+/// What a blame finds.
+#[derive(Debug, Default)]
+pub struct Blame {
+    /// The lines, in no order.
+    pub brought: Vec<Brought>,
+    /// The commits.
+    pub commits: BTreeMap<Oid, Blamed>,
+}
+
+/// More ranges than this are not asked for one by one.
+const RANGES: usize = 200;
+
+impl Git {
+    /// Which commit brought each of these lines of a file, in the history that ends at a commit. No range means all.
+    /// Where another parent is given, the commit is taken to have grown from that one, and from no other.
+    ///
+    /// # Errors
+    ///
+    /// The commit has no such file, or it has fewer lines, or git failed.
+    pub fn blame(
+        &self,
+        commit: &Oid,
+        path: &RepoPath,
+        lines: &[RangeInclusive<u32>],
+        follow: Follow,
+        parent: Option<&Oid>,
+    ) -> Result<Blame> {
+        let mut ask = self
+            .ask("blame")
+            .setting("core.quotePath=false")
+            // A list of commits that is not there would end it.
+            .setting("blame.ignoreRevsFile=")
+            .setting("i18n.logOutputEncoding=UTF-8")
+            .args(["--incremental", "--no-textconv", "--root"]);
+        if follow == Follow::Moves {
+            ask = ask.args(["-w", "-M", "-C", "-C"]);
+        }
+        if lines.len() <= RANGES {
+            let ranges = lines.iter();
+            ask = ask.args(ranges.map(|range| format!("-L{},{}", range.start(), range.end())));
+        }
+        if let Some(parent) = parent {
+            ask = ask.args(["-S", "/dev/stdin"]);
+            ask = ask.input(format!("{commit} {parent}\n"));
+        }
+        let ask = ask.arg(commit).arg("--").arg(os_path(path.as_bytes()));
+        let mut answer = ask.read()?;
+        let mut blame = Blame::default();
+        while let Some(header) = answer.record(b'\n')? {
+            blame.take(&header, &mut answer)?;
+        }
+        answer.close()?;
+        Ok(blame)
+    }
+
+    /// The last commit that touched a file, in the history that ends at a commit.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn last_to_touch(&self, commit: &Oid, path: &RepoPath) -> Result<Option<Oid>> {
+        let ask = self.ask("rev-list").args(["-1", "--end-of-options"]);
+        let output = ask
+            .arg(commit)
+            .arg("--")
+            .arg(os_path(path.as_bytes()))
+            .run()?;
+        Ok(Oid::from_bytes(output.trim_ascii_end()))
+    }
+}
+
+impl Blame {
+    /// Reads one group: a line of numbers, what is said of the commit, and at the end the name of the file.
+    fn take(&mut self, header: &[u8], answer: &mut Answer) -> Result<()> {
+        let strange =
+            |answer: &Answer, line: &[u8]| answer.unexpected(format!("{:?}", line.as_bstr()));
+        let (commit, [there, here, count]) =
+            numbers(header).ok_or_else(|| strange(answer, header))?;
+        let about = self.commits.entry(commit.clone()).or_default();
+        let mut previous = None;
+        loop {
+            let line = answer.record(b'\n')?;
+            let line = line.ok_or_else(|| strange(answer, header))?;
+            let (key, value) = line.split_once_str(" ").unwrap_or((&line, b""));
+            match key {
+                b"author" => about.author = value.to_vec(),
+                b"author-mail" => about.author_mail = value.to_vec(),
+                b"author-time" => about.author_seconds = number(value).unwrap_or_default(),
+                b"author-tz" => about.author_zone = value.to_vec(),
+                b"summary" => about.summary = value.to_vec(),
+                b"boundary" => about.is_boundary = true,
+                b"previous" => {
+                    let (oid, path) = value.split_once_str(" ").unwrap_or((value, b""));
+                    previous = Oid::from_bytes(oid).zip(RepoPath::quoted(path));
+                }
+                b"filename" => {
+                    let path = RepoPath::quoted(value).ok_or_else(|| strange(answer, &line))?;
+                    self.brought.push(Brought {
+                        commit,
+                        path,
+                        there,
+                        here,
+                        count,
+                        previous,
+                    });
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `<commit> <line there> <line here> <how many>`.
+fn numbers(header: &[u8]) -> Option<(Oid, [u32; 3])> {
+    let mut words = header.split_str(" ");
+    let commit = Oid::from_bytes(words.next()?)?;
+    let mut next = || number(words.next()?);
+    Some((commit, [next()?, next()?, next()?]))
+}
+
+fn number<N: std::str::FromStr>(word: &[u8]) -> Option<N> {
+    word.to_str().ok()?.parse().ok()
+}
