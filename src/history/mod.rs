@@ -27,6 +27,7 @@ pub mod ops;
 mod pack;
 pub mod prompt;
 pub mod recover;
+pub mod redact;
 pub mod refnames;
 pub mod refs;
 pub mod restore;

@@ -1,0 +1,84 @@
+//! Private keys in their text form: `-----BEGIN … PRIVATE KEY-----`, also escaped in a string, in a diff, or cut off.
+
+use super::Finding;
+
+/// What such a block begins with.
+pub const BEGIN: &str = "-----BEGIN ";
+
+const KIND: &str = "private key";
+
+/// Fewer characters than this between the two lines are no key.
+const SHORTEST: usize = 24;
+
+/// The private key that begins here.
+pub fn at(text: &str, at: usize) -> Option<Finding> {
+    let rest = &text[at + BEGIN.len()..];
+    let label = &rest[..rest.find("-----")?];
+    let is_label = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
+    let is_private = label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK");
+    if !is_private || !label.bytes().all(is_label) {
+        return None;
+    }
+    let body = at + BEGIN.len() + label.len() + "-----".len();
+    let end = format!("-----END {label}-----");
+    let (length, key) = body_length(&text[body..]);
+    let close = text[body + length..].starts_with(&end);
+    let end = body + length + if close { end.len() } else { 0 };
+    (key >= SHORTEST).then(|| Finding::new(KIND, at..end))
+}
+
+/// How far a key goes on, and how much of that is key and not what stands around it.
+fn body_length(text: &str) -> (usize, usize) {
+    let (mut length, mut key) = (0, 0);
+    for line in lines(text) {
+        let end = line.find("-----END ").unwrap_or(line.len());
+        let bare = line[..end].trim_end_matches("\\n").trim_end_matches("\\r");
+        let bare = bare.trim_matches(is_around);
+        let is_header = bare.split_once(": ").is_some_and(|(name, _)| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+        });
+        if bare.bytes().all(is_base64) {
+            key += bare.len();
+        } else if !is_header || key > 0 {
+            // The last line may end in the middle, with whatever was behind it.
+            let run = line.bytes().take_while(|byte| is_base64(*byte)).count();
+            return match run >= SHORTEST {
+                true => (length + run, key + run),
+                false => (length, key),
+            };
+        }
+        length += end;
+        if end < line.len() {
+            return (length, key);
+        }
+    }
+    (length, key)
+}
+
+/// Lines with what ends each of them: a line break, or one that is written `\n`.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let breaks = rest.char_indices().find_map(|(at, c)| match c {
+            '\n' => Some(at + 1),
+            '\\' if rest[at + 1..].starts_with('n') => Some(at + 2),
+            _ => None,
+        });
+        let (line, left) = rest.split_at(breaks.unwrap_or(rest.len()));
+        rest = left;
+        Some(line)
+    })
+}
+
+/// What may stand around a line of a key: blanks, quotes, the marks of diffs, comments and mails.
+fn is_around(c: char) -> bool {
+    c.is_whitespace() || "\\\"'`+->|#*,;".contains(c)
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
+}
