@@ -23,6 +23,10 @@ pub struct Event {
     pub model: Option<String>,
     /// Where it works: the first of them is its current folder.
     pub folders: Vec<PathBuf>,
+    /// The helper that does it, in the agent's place.
+    pub helper: Option<String>,
+    /// What it said at the end.
+    pub reply: Option<String>,
     /// What happened.
     pub what: What,
 }
@@ -32,7 +36,7 @@ pub struct Event {
 pub enum What {
     /// A conversation began, or goes on: what was under way in it before is not.
     Opened,
-    /// The agent was told to do something. This is the first line of that.
+    /// The agent was told to do this.
     Told(String),
     /// It is about to use a tool.
     Using(Tool),
@@ -51,7 +55,7 @@ pub enum What {
 impl What {
     /// The agent was told this.
     pub(super) fn told(text: &str) -> Self {
-        What::Told(first_line(text))
+        What::Told(beginning(text))
     }
 }
 
@@ -75,6 +79,12 @@ pub struct Tool {
     pub call: Option<String>,
     /// What it may have changed.
     pub touched: Touched,
+    /// What it was given: the beginning of that.
+    pub input: Option<String>,
+    /// What it answered: the beginning of that.
+    pub result: Option<String>,
+    /// Did it fail?
+    pub failed: bool,
 }
 
 /// What a tool may have changed.
@@ -101,6 +111,48 @@ const PROMPTS: [&str; 4] = ["prompt_id", "turn_id", "generation_id", "execution_
 
 /// What they call the folders that they work in.
 const ROOTS: [&str; 3] = ["workspace_roots", "workspaceRoots", "workspacePaths"];
+
+/// What they call what a tool is given, and what it answers.
+const INPUTS: [&str; 9] = [
+    "tool_input",
+    "toolArgs",
+    "parameters",
+    "args",
+    "input",
+    "command",
+    "edits",
+    "tool_info",
+    "arguments",
+];
+const RESULTS: [&str; 8] = [
+    "tool_response",
+    "tool_result",
+    "toolResult",
+    "tool_output",
+    "output",
+    "result",
+    "error",
+    "mcp_result",
+];
+
+/// And where a result has its text.
+const TEXTS: [&str; 9] = [
+    "stdout",
+    "stderr",
+    "textResultForLlm",
+    "llmContent",
+    "returnDisplay",
+    "output",
+    "text",
+    "content",
+    "message",
+];
+
+/// What they call what the agent said at the end.
+const REPLIES: [&str; 3] = ["last_assistant_message", "prompt_response", "response"];
+
+/// Of a longer text only the beginning is taken, in bytes.
+const LONGEST: usize = 24 << 10;
 
 /// How the tools of edio's own server are called: they take care themselves.
 const EDIOS: [&str; 4] = ["mcp__edio__", "mcp_edio_", "edio_", "edio-"];
@@ -131,17 +183,24 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         Agent::Antigravity => super::antigravity::what(&payload),
         Agent::Kilo | Agent::Zed | Agent::Aider => None,
     }?;
-    if let What::Using(tool) | What::Used(tool) = &what
-        && tool.touched == Touched::Nothing
-    {
-        return None;
-    }
+    let what = match what {
+        // Of what is still to come only the files matter.
+        What::Using(tool) if tool.touched == Touched::Nothing => return None,
+        What::Using(tool) => What::Using(Tool {
+            input: None,
+            ..tool
+        }),
+        other => other,
+    };
+    let ends = matches!(what, What::Ended(_) | What::Paused);
     Some(Event {
         agent: caller.map_or_else(|| agent.to_string(), str::to_owned),
         session: payload.session(),
         prompt: payload.word(&PROMPTS),
         model: payload.word(&["model"]),
         folders: payload.folders(),
+        helper: payload.helper(),
+        reply: payload.reply().filter(|_| ends),
         what,
     })
 }
@@ -195,6 +254,11 @@ impl<'a> Payload<'a> {
         list.map_or(&[], Vec::as_slice)
     }
 
+    fn first_of(&self, keys: &[&str]) -> Option<&'a Value> {
+        let mut values = keys.iter().filter_map(|key| self.get(key));
+        values.find(|value| !value.is_null())
+    }
+
     /// The first of these fields that says something, made fit to stand on one line.
     pub fn word(&self, keys: &[&str]) -> Option<String> {
         let mut texts = keys.iter().filter_map(|key| self.text(key));
@@ -208,7 +272,26 @@ impl<'a> Payload<'a> {
         root.or_else(|| self.word(&SESSIONS))
     }
 
-    /// The first line of what the agent was told.
+    /// The helper that is at work: its kind and the agent's own id for it.
+    fn helper(&self) -> Option<String> {
+        let id = self.word(&["agent_id"])?;
+        Some(match self.word(&["agent_type"]) {
+            Some(kind) => format!("{kind} {id}"),
+            None => id,
+        })
+    }
+
+    /// What the agent said at the end.
+    fn reply(&self) -> Option<String> {
+        let info = self.object("tool_info");
+        let texts = REPLIES
+            .iter()
+            .flat_map(|key| [self.text(key), info.text(key)]);
+        let text = texts.flatten().find(|text| !text.trim().is_empty());
+        text.map(beginning)
+    }
+
+    /// What the agent was told.
     pub fn told(&self, key: &str) -> What {
         What::told(self.text(key).unwrap_or_default())
     }
@@ -257,6 +340,15 @@ impl<'a> Payload<'a> {
                 true => Touched::Nothing,
                 false => touched,
             },
+            input: self
+                .first_of(&INPUTS)
+                .map(|value| beginning(&in_full(value))),
+            result: self
+                .first_of(&RESULTS)
+                .map(|value| beginning(&answer(value))),
+            failed: self.has("error")
+                || self.is_false("success")
+                || self.object("toolResult").text("resultType") == Some("failure"),
         }
     }
 
@@ -270,9 +362,45 @@ impl<'a> Payload<'a> {
     }
 }
 
+/// Text as it is, and all else in JSON.
+fn in_full(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The text in a result; where none is found, all of it.
+fn answer(value: &Value) -> String {
+    text_in(value).unwrap_or_else(|| in_full(value))
+}
+
+fn text_in(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().filter_map(text_in).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        // What was done to a file, or read of one, is told by its name.
+        Value::Object(map) => match map.get("filePath").or(map.get("file")) {
+            Some(Value::Object(file)) => text_in(file.get("filePath")?),
+            Some(path) => text_in(path),
+            None => TEXTS.iter().find_map(|key| text_in(map.get(*key)?)),
+        },
+        _ => None,
+    }
+}
+
+/// As much of a text as is taken.
+fn beginning(text: &str) -> String {
+    let end = text.floor_char_boundary(LONGEST);
+    text[..end].to_owned()
+}
+
 /// The first line that says something, without what could drive a terminal, and not longer than a message's subject
 /// should ever be.
-fn first_line(text: &str) -> String {
+pub fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty()).unwrap_or_default();

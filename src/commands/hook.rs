@@ -18,10 +18,12 @@ use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
+use crate::history::conversation::{self, What as Said};
 use crate::history::hooklog;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
+use crate::history::redact::{self, Redactor};
 use crate::history::state::State;
-use crate::history::turn;
+use crate::history::turn::{self, Number};
 use crate::history::workspace::{Locked, Workspace, scratch_near};
 use crate::process::Command;
 use crate::term::{self, time};
@@ -106,7 +108,9 @@ fn hear(agent: &str) {
         return;
     };
     event.folders.extend(env::project_of_agent());
-    let wait = match event.what {
+    let wait = match &event.what {
+        // Nothing has changed: nothing is to be waited for.
+        What::Used(tool) if tool.touched == Touched::Nothing => Duration::ZERO,
         What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
         _ => longest_wait(),
     };
@@ -133,9 +137,17 @@ fn worker(event: &Event) -> Option<Command> {
 /// The same event without a list of files that is too long.
 fn in_short(event: &Event) -> Event {
     let mut event = event.clone();
-    if let What::Using(tool) | What::Used(tool) = &mut event.what {
-        tool.touched = Touched::Anything;
+    match &mut event.what {
+        What::Using(tool) | What::Used(tool) => {
+            (tool.input, tool.result) = (None, None);
+            if tool.touched != Touched::Nothing {
+                tool.touched = Touched::Anything;
+            }
+        }
+        What::Told(text) => *text = event::first_line(text),
+        _ => {}
     }
+    event.reply = None;
     event.folders.truncate(1);
     event
 }
@@ -199,6 +211,9 @@ fn jobs(event: &Event, homes: &[PathBuf]) -> Vec<Job> {
             touched: Touched::Files(files),
             ..
         }) => by_work_tree(files),
+        What::Used(tool) if tool.touched == Touched::Nothing => {
+            homes.iter().take(1).cloned().map(Job::whole).collect()
+        }
         _ => homes.iter().cloned().map(Job::whole).collect(),
     }
 }
@@ -254,12 +269,18 @@ fn see_to_one(
         session: event.session.clone(),
         model: event.model.clone(),
     };
-    let brought = match event.what {
-        What::Using(_) | What::Used(_) => open_at_home(&by, homes, &job.folder)?,
-        _ => None,
+    let has_changed = match &event.what {
+        What::Using(_) => true,
+        What::Used(tool) => tool.touched != Touched::Nothing,
+        _ => false,
+    };
+    let brought = match has_changed {
+        true => open_at_home(&by, homes, &job.folder)?,
+        false => None,
     };
     // The end of a conversation is no reason to begin to work in a repository.
-    let begins = matches!(event.what, What::Told(_) | What::Used(_)) || brought.is_some();
+    let is_work = has_changed && matches!(event.what, What::Used(_));
+    let begins = matches!(event.what, What::Told(_)) || is_work || brought.is_some();
     if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
         return Ok(Vec::new());
     }
@@ -315,36 +336,99 @@ fn existing(folder: &Path) -> PathBuf {
 }
 
 fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'_>) -> Result<()> {
+    let redactor = redactor(workspace);
     let prompt = |text: &str| Prompt {
         agent: by.agent.clone(),
         session: by.session.clone(),
         id: event.prompt.clone(),
-        text: text.to_owned(),
+        text: event::first_line(&redactor.text(text)),
         ..Prompt::default()
     };
+    let entry = |what| {
+        let said = conversation::Entry {
+            agent: by.agent.clone(),
+            session: by.session.clone(),
+            at: now.moment.seconds,
+            what,
+        };
+        said.redacted(&redactor)
+    };
+    let reply = event.reply.clone().map(|text| entry(Said::Reply(text)));
     match &event.what {
-        What::Told(text) => prompt::told(workspace, by, prompt(text), now),
-        What::Using(_) => prompt::using(workspace, by, job.files.as_deref(), now),
+        What::Told(text) => {
+            let before = prompt::told(workspace, by, prompt(text), now);
+            conversation::note(workspace, &entry(Said::Prompt(text.clone())))?;
+            before
+        }
+        What::Using(tool) => prompt::using(workspace, by, &use_of(tool, event, job), now),
         // What it was told before is still what it works on, unless that has ended: then nobody has told it anything.
         What::Woken => match by.open_prompt(&workspace.state) {
             Some(_) => prompt::paused(workspace, by, now),
             None => prompt::told(workspace, by, prompt(""), now),
         },
         What::Used(tool) => {
-            let tool = Use {
-                tool: tool.name.clone(),
-                call: tool.call.clone(),
-                files: job.files.clone(),
+            let taken = match tool.touched {
+                Touched::Nothing => Ok(None),
+                _ => prompt::used(workspace, by, &use_of(tool, event, job), now),
             };
-            prompt::used(workspace, by, &tool, now)
+            let step = taken.as_ref().ok().copied().flatten();
+            conversation::note(workspace, &entry(Said::Call(call(tool, event, step))))?;
+            taken.map(drop)
         }
-        What::Paused => prompt::paused(workspace, by, now),
-        What::Ended(ending) => prompt::ended(workspace, by, in_history(*ending), now),
+        What::Paused => {
+            reply.map_or(Ok(()), |reply| conversation::note(workspace, &reply))?;
+            prompt::paused(workspace, by, now)
+        }
+        What::Ended(ending) => {
+            reply.map_or(Ok(()), |reply| conversation::note(workspace, &reply))?;
+            prompt::ended(workspace, by, in_history(*ending), now)
+        }
         // Whatever is open now was never ended.
         What::Opened | What::Closed => match by.open_prompt(&workspace.state) {
             Some(_) => prompt::ended(workspace, by, turn::Ending::Interrupted, now),
             None => Ok(()),
         },
+    }
+}
+
+/// With the user's own patterns. One that can't be understood is named, and the others count.
+fn redactor(workspace: &Workspace) -> Redactor {
+    let patterns = workspace.settings.all(redact::SETTING);
+    let patterns = patterns
+        .iter()
+        .map(|pattern| String::from_utf8_lossy(pattern).into_owned());
+    let (redactor, broken) = Redactor::lenient(&patterns.collect::<Vec<_>>());
+    for error in broken {
+        let when = time::rfc3339(clock::now());
+        let _ = hooklog::add(&workspace.scratch(), &format!("{when} {error}"));
+    }
+    redactor
+}
+
+fn use_of(tool: &Tool, event: &Event, job: &Job) -> Use {
+    Use {
+        tool: tool.name.clone(),
+        call: tool.call.clone(),
+        helper: event.helper.clone(),
+        files: job.files.clone(),
+    }
+}
+
+fn call(tool: &Tool, event: &Event, step: Option<Number>) -> conversation::Call {
+    let looks = tool.touched == Touched::Nothing;
+    // Of what was only looked at, the first line is enough.
+    let result = tool.result.as_ref().map(|result| match looks {
+        true => event::first_line(result),
+        false => result.clone(),
+    });
+    conversation::Call {
+        tool: tool.name.clone(),
+        id: tool.call.clone(),
+        helper: event.helper.clone(),
+        input: tool.input.clone(),
+        result,
+        failed: tool.failed,
+        step,
     }
 }
 

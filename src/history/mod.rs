@@ -18,6 +18,7 @@ pub mod bytes;
 pub mod choice;
 pub mod compare;
 pub mod connected;
+pub mod conversation;
 pub mod forget;
 pub mod gc;
 pub mod hooklog;

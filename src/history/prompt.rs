@@ -17,7 +17,7 @@ use super::snapshot::{
     Moment, Request, Unchanged, begin_here, close_steps, ground, record, record_named, remember,
 };
 use super::state::State;
-use super::turn::{Ending, Kind, Work};
+use super::turn::{Ending, Kind, Number, Work};
 use super::workspace::{Locked, Start, Workspace};
 
 /// A prompt whose end was not seen for so long, in seconds, is not waited for any more.
@@ -45,6 +45,10 @@ pub struct Prompt {
     pub at: i64,
     /// The uses of tools that steps were taken of.
     pub calls: Vec<String>,
+    /// The uses of tools that are under way, and name the files that they touch.
+    pub under_way: Vec<Use>,
+    /// The helpers that have used tools.
+    pub helpers: Vec<String>,
     /// Other work trees in which it was worked on.
     pub elsewhere: Vec<PathBuf>,
     /// Were steps taken for it?
@@ -64,14 +68,17 @@ pub struct By {
     pub model: Option<String>,
 }
 
-/// A tool that was used.
-#[derive(Clone, Debug)]
+/// A use of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Use {
     /// The tool's name.
     pub tool: String,
     /// The agent's own id for this use.
     pub call: Option<String>,
-    /// The files that it has touched, where it touches no others. They may lie outside the work tree.
+    /// The helper that uses it in the agent's place.
+    pub helper: Option<String>,
+    /// The files that it touches, where it touches no others. They may lie outside the work tree.
     pub files: Option<Vec<PathBuf>>,
 }
 
@@ -109,6 +116,16 @@ impl By {
             ..Work::default()
         }
     }
+
+    /// The same for one use of a tool.
+    fn work_with(&self, prompt: Option<&Prompt>, tool: &Use) -> Work {
+        Work {
+            tool: Some(tool.tool.clone()),
+            tool_call: tool.call.clone(),
+            helpers: tool.helper.iter().cloned().collect(),
+            ..self.work(prompt)
+        }
+    }
 }
 
 /// What is being worked on, where there can be no doubt about that: the one prompt that is open, or that is this agent's.
@@ -143,6 +160,7 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
     }) {
         return Ok(());
     }
+    take_declared(workspace, by, now)?;
     let unfinished = by.take_prompt(&mut workspace.state);
     let before = what_was_before(workspace, by, unfinished, now);
     let state = &mut workspace.state;
@@ -168,7 +186,10 @@ fn what_was_before(
         return begin_here(workspace, scan, now.moment).map(drop);
     }
     if let Some(unfinished) = unfinished {
-        let work = by.work(Some(&unfinished));
+        let work = Work {
+            helpers: unfinished.helpers.clone(),
+            ..by.work(Some(&unfinished))
+        };
         let request = turn(Some(unfinished.text), work, Ending::Interrupted, now);
         return record(workspace, scan, &request).map(drop);
     }
@@ -191,52 +212,93 @@ fn what_was_before(
 }
 
 /// An agent is about to use a tool: what has changed until now is nothing that this tool did. It is a step of nobody's
-/// that is known, on the way of what the agent was told.
+/// that is known, on the way of what the agent was told: the person's, or of something that the agent has left running.
 ///
 /// # Errors
 ///
 /// The snapshot failed.
-pub fn using(
-    workspace: &mut Locked,
-    by: &By,
-    files: Option<&[PathBuf]>,
-    now: &Now<'_>,
-) -> Result<()> {
+pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
     let Some(open) = by.open_prompt(&workspace.state) else {
         return Ok(());
     };
+    let mut shared = others(workspace, &by.agent, &by.session, now);
+    shared.push(by.agent.clone());
+    shared.sort_unstable();
+    shared.dedup();
     let work = Work {
         prompt: by.work(Some(open)).prompt,
+        shared,
         ..Work::default()
     };
-    step(workspace, files, work, now).map(drop)
+    step(workspace, by, tool.files.as_deref(), work, now)?;
+    let mut prompts = workspace.state.prompts.iter_mut();
+    if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
+        // What was under way before has ended, or was never allowed.
+        prompt.under_way.clear();
+        prompt
+            .under_way
+            .extend(tool.files.is_some().then(|| tool.clone()));
+    }
+    Ok(())
 }
 
-/// An agent has used a tool: what that changed is a step.
+/// An agent has used a tool: what that changed is a step. Returns its number, where something has changed.
 ///
 /// # Errors
 ///
 /// The snapshot failed.
-pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
+pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<Option<Number>> {
     let known = by.open_prompt(&workspace.state);
     if let (Some(known), Some(call)) = (known, &tool.call)
         && known.calls.contains(call)
     {
-        return Ok(());
+        return Ok(None);
     }
-    let work = Work {
-        tool: Some(tool.tool.clone()),
-        tool_call: tool.call.clone(),
-        ..by.work(known)
-    };
-    let has_step = step(workspace, tool.files.as_deref(), work, now)?;
+    let work = by.work_with(known, tool);
+    let has_step = step(workspace, by, tool.files.as_deref(), work, now)?;
     let mut prompts = workspace.state.prompts.iter_mut();
     if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
         prompt.at = now.moment.seconds;
         prompt.has_steps |= has_step;
+        prompt.under_way.retain(|other| other != tool);
         prompt.calls.extend(tool.call.clone());
         let surplus = prompt.calls.len().saturating_sub(CALLS);
         prompt.calls.drain(..surplus);
+        if let Some(helper) = &tool.helper
+            && !prompt.helpers.contains(helper)
+            && prompt.helpers.len() < CALLS
+        {
+            prompt.helpers.push(helper.clone());
+        }
+    }
+    let standing = workspace.state.session.as_ref();
+    Ok(standing
+        .map(|standing| standing.number)
+        .filter(|_| has_step))
+}
+
+/// What other agents are at, and have named, is theirs: a look at everything must not take it for another's.
+fn take_declared(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
+    let others = open(&workspace.state, now.moment.seconds).filter(|prompt| !by.is_of(prompt));
+    let under_way: Vec<(By, Work, Use)> = others
+        .flat_map(|prompt| {
+            let by = By {
+                agent: prompt.agent.clone(),
+                session: prompt.session.clone(),
+                model: None,
+            };
+            prompt.under_way.iter().map(move |tool| {
+                let work = by.work_with(Some(prompt), tool);
+                (by.clone(), work, tool.clone())
+            })
+        })
+        .collect();
+    for (by, work, tool) in under_way {
+        let has_step = take_named(workspace, tool.files.as_deref(), &work, now)?;
+        let mut prompts = workspace.state.prompts.iter_mut();
+        if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
+            prompt.has_steps |= has_step == Some(true);
+        }
     }
     Ok(())
 }
@@ -244,33 +306,58 @@ pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Resul
 /// Takes a step, if anything has changed. Has it?
 fn step(
     workspace: &mut Locked,
+    by: &By,
     files: Option<&[PathBuf]>,
     work: Work,
     now: &Now<'_>,
 ) -> Result<bool> {
-    let mut request = Request {
-        kind: Kind::Step,
-        message: None,
-        unchanged: Unchanged::Skip,
-        work,
-        moment: now.moment,
-    };
-    let named = files.and_then(|files| in_work_tree(workspace, files));
-    if let (Some(paths), Some(ground)) = (named, ground(workspace)?) {
-        if paths.is_empty() {
-            return Ok(false);
-        }
-        if let Some(named) = look_at(workspace, &ground, &paths)? {
-            request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
-            return record_named(workspace, ground, named, &request);
-        }
+    if let Some(has_changed) = take_named(workspace, files, &work, now)? {
+        return Ok(has_changed);
     }
+    take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
-    request.work.ending = (now.is_late)().then_some(Ending::Unmeasured);
+    let mut request = step_request(work, now);
     if let Some(agent) = &request.work.agent {
         request.work.shared = others(workspace, agent, &request.work.agent_session, now);
     }
     Ok(record(workspace, scan, &request)?.turn.is_some())
+}
+
+/// Takes a step of named files, if they have changed. Have they? `None` where all must be looked at.
+fn take_named(
+    workspace: &mut Locked,
+    files: Option<&[PathBuf]>,
+    work: &Work,
+    now: &Now<'_>,
+) -> Result<Option<bool>> {
+    let named = files.and_then(|files| in_work_tree(workspace, files));
+    let (Some(paths), Some(ground)) = (named, ground(workspace)?) else {
+        return Ok(None);
+    };
+    if paths.is_empty() {
+        return Ok(Some(false));
+    }
+    match look_at(workspace, &ground, &paths)? {
+        Some(named) => {
+            let request = step_request(work.clone(), now);
+            record_named(workspace, ground, named, &request).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// Asked for when everything was looked at: whether the agent has gone on by then is known only then.
+fn step_request(work: Work, now: &Now<'_>) -> Request {
+    Request {
+        kind: Kind::Step,
+        message: None,
+        unchanged: Unchanged::Skip,
+        work: Work {
+            ending: (now.is_late)().then_some(Ending::Unmeasured),
+            ..work
+        },
+        moment: now.moment,
+    }
 }
 
 /// The other agents that are at work here: what a scan finds may be theirs.
@@ -303,7 +390,7 @@ fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> 
 /// The snapshot failed.
 pub fn paused(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
     let work = by.work(by.open_prompt(&workspace.state));
-    step(workspace, None, work, now).map(drop)
+    step(workspace, by, None, work, now).map(drop)
 }
 
 /// An agent has ended what it was told to do: what has changed since is a turn, and none where nothing has.
@@ -316,9 +403,14 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     if prompt.is_none() && ground(workspace)?.is_none() {
         return Ok(());
     }
+    take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
     let work = Work {
         shared: others(workspace, &by.agent, &by.session, now),
+        helpers: prompt
+            .iter()
+            .flat_map(|prompt| prompt.helpers.clone())
+            .collect(),
         ..by.work(prompt.as_ref())
     };
     let is_owed = prompt.as_ref().is_some_and(|prompt| prompt.in_others_turn);
@@ -399,6 +491,8 @@ impl Prompt {
     pub fn afresh(&self) -> Self {
         Self {
             calls: Vec::new(),
+            under_way: Vec::new(),
+            helpers: Vec::new(),
             elsewhere: Vec::new(),
             has_steps: false,
             in_others_turn: false,

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefChange, RepoPath};
 
 use super::bytes::{self, RawIds};
+use super::conversation;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -125,6 +126,22 @@ pub fn save_of_turn(
     }
     let text = "What a turn's tree can't hold";
     commit(workspace, id, &entries, text, seconds).map(Some)
+}
+
+/// Saves what was said and done for a turn. Returns the commit.
+///
+/// # Errors
+///
+/// git failed, or another process saved something meanwhile.
+pub fn save_conversation(
+    workspace: &Locked,
+    id: &SessionId,
+    lines: &[u8],
+    seconds: i64,
+) -> Result<Oid> {
+    let entries = [file(conversation::FILE, workspace.git.write_blob(lines)?)?];
+    let text = "What was said and done for a turn";
+    commit(workspace, id, &entries, text, seconds)
 }
 
 fn file(name: &str, oid: Oid) -> Result<(RepoPath, Option<Entry>)> {
@@ -258,6 +275,13 @@ pub fn tree_without(
                 pruned.gone.insert(entry.oid.clone());
                 cut.insert((folder, place, entry.oid));
                 is_changed = true;
+            }
+            None if path.as_bytes() == conversation::FILE.as_bytes() => {
+                let said = git.file_of(tree, conversation::FILE)?;
+                let left_of_it = conversation::without(&said, paths);
+                is_changed |= left_of_it.is_some();
+                let said = left_of_it.unwrap_or(said);
+                left.push(file(conversation::FILE, git.write_blob(&said)?)?);
             }
             None if path.as_bytes() == RAW_IDS.as_bytes() => raw_ids = Some(entry),
             None if path.as_bytes() == INDEX_ENTRIES.as_bytes() => index_entries = Some(entry),

@@ -7,6 +7,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::bytes::{self, Unnoted};
 use super::choice::Choice;
+use super::conversation;
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -195,7 +196,31 @@ fn write_scan(
         ..note(workspace, &ground.standing.id, &scan.head)
     };
     let seconds = request.moment.seconds;
-    write_turn(workspace, ground, &scan.tree, note, seconds)
+    write_with_conversation(workspace, ground, &scan.tree, note, seconds)
+}
+
+/// Writes a turn with what was said and done for it. A kill in between leaves that for the next turn, too.
+fn write_with_conversation(
+    workspace: &mut Locked,
+    ground: Ground,
+    tree: &Oid,
+    mut note: Note,
+    seconds: i64,
+) -> Result<Turn> {
+    let said = match note.kind {
+        Kind::Turn => conversation::Taken::of(workspace, &note.work)?,
+        _ => None,
+    };
+    if let Some(said) = &said {
+        let id = &ground.standing.id;
+        let side = side::save_conversation(workspace, id, &said.bytes, seconds)?;
+        note.conversation = Some(side);
+    }
+    let turn = write_turn(workspace, ground, tree, note, seconds)?;
+    if let Some(said) = said {
+        said.done(workspace)?;
+    }
+    Ok(turn)
 }
 
 /// Who worked. A turn that is taken while an agent works on what it was told carries that.
@@ -284,6 +309,7 @@ pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
         skipped_count: 0,
         skipped: Vec::new(),
         side: None,
+        conversation: None,
     }
 }
 
@@ -609,7 +635,7 @@ pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn
         ..step.note.clone()
     };
     let cache = workspace.state.cache.take();
-    let turn = write_turn(workspace, ground, &step.tree, note, moment.seconds)?;
+    let turn = write_with_conversation(workspace, ground, &step.tree, note, moment.seconds)?;
     workspace.state.cache = cache;
     Ok(Some(turn))
 }

@@ -153,6 +153,8 @@ pub struct Work {
     pub tool: Option<String>,
     /// The agent's own id for that use.
     pub tool_call: Option<String>,
+    /// The helpers that did it in the agent's place: one of a step, all of a turn.
+    pub helpers: Vec<String>,
     /// Other agents that were at work here, too: what they did can't be told from what this one did.
     pub shared: Vec<String>,
     /// How it ended.
@@ -203,6 +205,8 @@ pub struct Note {
     pub skipped: Vec<Skipped>,
     /// What the work tree can't hold.
     pub side: Option<Oid>,
+    /// What was said and done for it: the side commit with that.
+    pub conversation: Option<Oid>,
 }
 
 impl Turn {
@@ -248,6 +252,7 @@ impl Note {
                 prompt: trailers.get("Prompt").map(str::to_owned),
                 tool: trailers.get("Tool").map(str::to_owned),
                 tool_call: trailers.get("Tool-Call").map(str::to_owned),
+                helpers: trailers.get("Helpers").map_or_else(Vec::new, listed),
                 shared: trailers.get("Shared").map_or_else(Vec::new, words),
                 ending: trailers.read("Status"),
                 exit: trailers.read("Exit"),
@@ -256,6 +261,7 @@ impl Note {
             skipped_count,
             skipped,
             side: trailers.get("Side").and_then(Oid::new),
+            conversation: trailers.get("Conversation").and_then(Oid::new),
         })
     }
 
@@ -265,6 +271,8 @@ impl Note {
             (self.skipped_count > 0).then(|| skipped::write(self.skipped_count, &self.skipped));
         let shared = &self.work.shared;
         let shared = (!shared.is_empty()).then(|| shared.join(" "));
+        let helpers = &self.work.helpers;
+        let helpers = (!helpers.is_empty()).then(|| helpers.join(", "));
         let trailers = Trailers::default()
             .with("Session", self.session.as_str())
             .with("Turn", self.number.to_string())
@@ -279,6 +287,7 @@ impl Note {
             .with_some("Prompt", self.work.prompt.as_deref())
             .with_some("Tool", self.work.tool.as_deref())
             .with_some("Tool-Call", self.work.tool_call.as_deref())
+            .with_some("Helpers", helpers)
             .with_some("Shared", shared)
             .with_some("Status", self.work.ending.map(|ending| ending.to_string()))
             .with_some("Exit", self.work.exit.map(|code| code.to_string()));
@@ -286,6 +295,7 @@ impl Note {
             .note(trailers)
             .with_some("Skipped", skipped)
             .with_some("Side", self.side.as_ref().map(Oid::as_str))
+            .with_some("Conversation", self.conversation.as_ref().map(Oid::as_str))
             .message(&self.message)
     }
 
@@ -293,6 +303,10 @@ impl Note {
     pub fn subject(&self) -> &str {
         self.message.trim_start().lines().next().unwrap_or_default()
     }
+}
+
+fn listed(text: &str) -> Vec<String> {
+    text.split(", ").map(str::to_owned).collect()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -356,6 +370,7 @@ mod tests {
                 prompt: Some("fix it".to_owned()),
                 tool: Some("Bash".to_owned()),
                 tool_call: Some("toolu_1".to_owned()),
+                helpers: vec!["Explore a1".to_owned(), "b2".to_owned()],
                 shared: vec!["codex".to_owned(), "gemini".to_owned()],
                 ending: Some(Ending::Failed),
                 exit: Some(3),
@@ -370,6 +385,7 @@ mod tests {
                 Why::TooLarge(7),
             )],
             side: None,
+            conversation: Oid::new("2".repeat(40)),
         };
         assert_eq!(Note::read(&note.write()), Some(note));
     }

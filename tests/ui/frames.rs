@@ -70,6 +70,7 @@ fn turn(number: u32, parent: char, kind: Kind, agent: Option<&str>, message: &st
             skipped_count: 0,
             skipped: Vec::new(),
             side: None,
+            conversation: None,
         },
     }
 }

@@ -19,6 +19,7 @@ use crate::gitengine::{Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoP
 
 use self::graph::{Content, Graph, Node};
 use super::bytes;
+use super::conversation;
 use super::gc;
 use super::lock::Lock;
 use super::refnames::{self, SessionId, Shelf};
@@ -319,6 +320,7 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
     // The index that the last scan left behind stands on what is to go.
     PrivateIndex::at(&workspace.git, cached_index(workspace)).remove()?;
     gc::sweep_scratch(workspace);
+    conversation::forget(workspace, &plan.paths)?;
     workspace.state.cache = None;
     workspace.state.forgetting.clone_from(&moves);
     // A kill from here on is finished by the next command, for which the new commits must be there.

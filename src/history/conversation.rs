@@ -1,0 +1,309 @@
+//! What was said and done between the snapshots: what an agent was told, each use of a tool, its closing words.
+//!
+//! As long as a turn is open, this is kept in the scratch folder, a line of JSON each. With the turn it goes into a side
+//! commit, which the turn names. Secrets are taken out before anything is written, and of long texts only the beginning
+//! is kept: what was done to files is in the snapshots.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, While};
+use crate::gitengine::{Oid, RepoPath};
+
+use super::redact::Redactor;
+use super::session::Session;
+use super::state::write_at_once;
+use super::turn::{Number, Turn, Work};
+use super::workspace::{Locked, Workspace};
+
+/// The file in the scratch folder, and in a side commit.
+pub const FILE: &str = "conversation";
+
+/// How much is kept of a text, in bytes.
+const PROMPT: usize = 16 << 10;
+const REPLY: usize = 8 << 10;
+const INPUT: usize = 4 << 10;
+const RESULT: usize = 2 << 10;
+
+/// How much is kept of what belongs to no turn yet, in bytes. The oldest goes first.
+const LONGEST: usize = 4 << 20;
+
+/// Something that was said or done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The agent.
+    pub agent: String,
+    /// The agent's own id for its conversation.
+    pub session: Option<String>,
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What was said or done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The agent was told this.
+    Prompt(String),
+    /// It used a tool.
+    Call(Call),
+    /// It said this at the end.
+    Reply(String),
+}
+
+/// A use of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Call {
+    /// The tool.
+    pub tool: String,
+    /// The agent's own id for this use.
+    pub id: Option<String>,
+    /// The helper that used it.
+    pub helper: Option<String>,
+    /// What it was given.
+    pub input: Option<String>,
+    /// What it answered.
+    pub result: Option<String>,
+    /// Did it fail?
+    pub failed: bool,
+    /// The step that came of it, where it changed something.
+    pub step: Option<Number>,
+}
+
+impl Entry {
+    /// The use of a tool that this is.
+    pub fn call(&self) -> Option<&Call> {
+        match &self.what {
+            What::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn is_of(&self, work: &Work) -> bool {
+        work.agent.as_ref() == Some(&self.agent) && work.agent_session == self.session
+    }
+
+    /// The same without secrets, and not longer than is kept.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        let short = |text: String, most| cut(redactor.text(&text), most);
+        let what = match self.what {
+            What::Prompt(text) => What::Prompt(short(text, PROMPT)),
+            What::Reply(text) => What::Reply(short(text, REPLY)),
+            What::Call(call) => What::Call(Call {
+                input: call.input.map(|text| short(text, INPUT)),
+                result: call.result.map(|text| short(text, RESULT)),
+                ..call
+            }),
+        };
+        Self { what, ..self }
+    }
+}
+
+fn cut(mut text: String, most: usize) -> String {
+    let end = text.floor_char_boundary(most);
+    if end < text.len() {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Notes what belongs to a turn that is still to come.
+///
+/// # Errors
+///
+/// The git directory can't be written.
+pub fn note(workspace: &Locked, entry: &Entry) -> Result<()> {
+    let folder = workspace.scratch();
+    let file = folder.join(FILE);
+    let unwritable = || format!("can't write {}", file.display());
+    let mut line = serde_json::to_vec(entry).map_err(std::io::Error::from);
+    if let Ok(line) = &mut line {
+        line.push(b'\n');
+    }
+    let line = line.or_cannot(unwritable)?;
+    let length = fs::metadata(&file).map_or(0, |meta| meta.len());
+    if length as usize + line.len() > LONGEST {
+        let bytes = fs::read(&file).or_cannot(unwritable)?;
+        let rest = &bytes[bytes.len() / 2..];
+        let rest = rest
+            .iter()
+            .position(|b| *b == b'\n')
+            .map(|end| &rest[end + 1..]);
+        write_at_once(&folder, FILE, rest.unwrap_or_default())?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options
+        .open(&file)
+        .and_then(|mut file| file.write_all(&line));
+    written.or_cannot(unwritable)
+}
+
+/// What belongs to no turn yet.
+///
+/// # Errors
+///
+/// The git directory can't be read.
+pub fn open(workspace: &Workspace) -> Result<Vec<Entry>> {
+    let file = workspace.scratch().join(FILE);
+    match fs::read(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => Ok(read_all(
+            &read.or_cannot(|| format!("can't read {}", file.display()))?,
+        )),
+    }
+}
+
+/// Reads lines. What can't be understood is left out: a line may have been cut off by a kill.
+fn read_all(bytes: &[u8]) -> Vec<Entry> {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
+}
+
+fn write_all(entries: &[Entry]) -> Vec<u8> {
+    let lines = entries
+        .iter()
+        .filter_map(|entry| serde_json::to_vec(entry).ok());
+    lines
+        .flat_map(|mut line| {
+            line.push(b'\n');
+            line
+        })
+        .collect()
+}
+
+/// What goes with a turn, and what stays for others.
+pub struct Taken {
+    /// For the turn.
+    pub bytes: Vec<u8>,
+    rest: Vec<Entry>,
+}
+
+impl Taken {
+    /// What belongs to the conversation that a turn came of. `None` where there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be read.
+    pub fn of(workspace: &Workspace, work: &Work) -> Result<Option<Self>> {
+        if work.agent.is_none() {
+            return Ok(None);
+        }
+        let (own, rest): (Vec<Entry>, Vec<Entry>) = open(workspace)?
+            .into_iter()
+            .partition(|entry| entry.is_of(work));
+        let bytes = write_all(&own);
+        Ok((!own.is_empty()).then_some(Self { bytes, rest }))
+    }
+
+    /// The turn is there: what it holds need not be kept any more.
+    ///
+    /// # Errors
+    ///
+    /// The git directory can't be written.
+    pub fn done(self, workspace: &Locked) -> Result<()> {
+        write_at_once(&workspace.scratch(), FILE, &write_all(&self.rest))
+    }
+}
+
+/// What was said and done for a turn; for one that is still to come, what was until now.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn of_turn(workspace: &Workspace, session: &Session, turn: u32) -> Result<Vec<Entry>> {
+    match session.turns.get(&turn) {
+        Some(turn) => of(workspace, turn),
+        None => open(workspace),
+    }
+}
+
+/// What was said and done for a numbered turn.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn of(workspace: &Workspace, turn: &Turn) -> Result<Vec<Entry>> {
+    match &turn.note.conversation {
+        Some(side) => of_side(workspace, side),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn of_side(workspace: &Workspace, side: &Oid) -> Result<Vec<Entry>> {
+    let bytes = workspace.git.file_of_if_there(side, FILE)?;
+    Ok(read_all(&bytes.unwrap_or_default()))
+}
+
+/// The use of a tool that a step came of. It goes with the turn that ends its prompt, which may be a later one than the
+/// step is on the way to.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn of_step(workspace: &Workspace, session: &Session, step: &Turn) -> Result<Option<Call>> {
+    let work = &step.note.work;
+    let is_it = |entry: &Entry| {
+        let call = entry.call();
+        let same_id = |call: &Call| call.id.is_some() && call.id == work.tool_call;
+        entry.is_of(work)
+            && call.is_some_and(|call| same_id(call) || call.step == Some(step.number()))
+    };
+    let later = session.turns.range(step.number().turn..);
+    let same = |turn: &&Turn| {
+        turn.note.work.agent == work.agent && turn.note.work.agent_session == work.agent_session
+    };
+    let mut entries = Vec::new();
+    if let Some(turn) = later.map(|(_, turn)| turn).find(same) {
+        entries = of(workspace, turn)?;
+    }
+    entries.extend(open(workspace)?);
+    let found = entries.into_iter().find(is_it);
+    Ok(found.and_then(|entry| entry.call().cloned()))
+}
+
+/// These lines without what tools were given and answered where it speaks of one of these paths. `None` where nothing
+/// does.
+pub fn without(bytes: &[u8], paths: &[RepoPath]) -> Option<Vec<u8>> {
+    let names: Vec<String> = paths.iter().map(RepoPath::to_string).collect();
+    let speaks = |text: &Option<String>| {
+        let text = text.as_deref().unwrap_or_default();
+        names.iter().any(|name| text.contains(name.as_str()))
+    };
+    let mut entries = read_all(bytes);
+    let mut is_changed = false;
+    for entry in &mut entries {
+        if let What::Call(call) = &mut entry.what
+            && (speaks(&call.input) || speaks(&call.result))
+        {
+            (call.input, call.result) = (None, None);
+            is_changed = true;
+        }
+    }
+    is_changed.then(|| write_all(&entries))
+}
+
+/// Takes the same out of what belongs to no turn yet.
+///
+/// # Errors
+///
+/// The git directory can't be read or written.
+pub fn forget(workspace: &Locked, paths: &[RepoPath]) -> Result<()> {
+    let bytes = write_all(&open(workspace)?);
+    match without(&bytes, paths) {
+        Some(rest) => write_at_once(&workspace.scratch(), FILE, &rest),
+        None => Ok(()),
+    }
+}
