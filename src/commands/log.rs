@@ -5,14 +5,18 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::calls::{self, CallRecord};
+use super::graph::Graph;
 use super::record::TurnRecord;
 use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::Result;
-use crate::history::compare::{changed_by, tree_now, turns_that_changed};
-use crate::history::git::{Oid, PatchStyle, RepoPath};
+use crate::history::compare::tree_now;
+use crate::history::conversation::{self, Entry};
+use crate::history::git::{Oid, PatchStyle};
 use crate::history::refnames::Shelf;
-use crate::history::session::Session;
+use crate::history::search::Search;
+use crate::history::session::{Lineage, Session};
 use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
@@ -22,7 +26,7 @@ use crate::term::{style, text, time};
 /// The current one is marked with a star. Turns that the work tree went back from are dimmed; they are not lost.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  edio log\n  edio log -p src/main.rs\n  edio log --graph\n  edio log --all --json"
+    after_help = "Examples:\n  edio log\n  edio log -p src/main.rs\n  edio log --calls\n  edio log --since yesterday --agent claude\n  edio log --deleted \"fn greet\"\n  edio log --all --json"
 )]
 pub struct Args {
     /// Show what each turn changed.
@@ -31,8 +35,11 @@ pub struct Args {
     /// Show the steps of each turn.
     #[arg(long)]
     steps: bool,
+    /// Show the uses of tools of each turn, also of those that changed nothing, with the first line of their results.
+    #[arg(long)]
+    calls: bool,
     /// Draw which turn grew from which.
-    #[arg(long, conflicts_with = "paths")]
+    #[arg(long, conflicts_with_all = ["paths", "agent", "since", "changed", "deleted"])]
     graph: bool,
     /// Count the paths in which each turn differs from the work tree as it is now.
     #[arg(long)]
@@ -40,7 +47,19 @@ pub struct Args {
     /// Show all sessions, archived ones too.
     #[arg(long)]
     all: bool,
-    /// Only turns that changed these files or folders.
+    /// Only turns of this agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only turns since this time, written as git takes it: "2 hours ago", yesterday, 2026-11-30.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only turns that changed how often this text occurs.
+    #[arg(short = 'S', value_name = "TEXT", allow_hyphen_values = true)]
+    changed: Option<String>,
+    /// Only turns that removed this text.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    deleted: Option<String>,
+    /// Only turns that changed these files or folders, also under the names that they had before.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
@@ -51,6 +70,8 @@ struct Record {
     turn: TurnRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Vec<CallRecord>>,
 }
 
 /// Runs it.
@@ -65,6 +86,15 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     let workspace = context.open()?;
     let paths = paths_meant(&workspace, &args.paths)?;
+    let since = args.since.as_deref();
+    let since = since.map(|time| workspace.git.seconds_of(time));
+    let search = Search {
+        paths: &paths,
+        agent: args.agent.as_deref(),
+        since: since.transpose()?,
+        changed: args.changed.as_deref(),
+        deleted: args.deleted.as_deref(),
+    };
     let sessions = match args.all {
         true => Session::all(&workspace)?,
         false => vec![Session::wanted(&workspace, context.session.as_ref())?],
@@ -74,12 +104,17 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         if args.all && !context.term.is_json() {
             heading(context, session)?;
         }
+        let lineage = match args.needs_steps() {
+            true => session.lineage(&workspace)?,
+            false => session.lineage_of_turns(&workspace)?,
+        };
         let list = List {
             workspace: &workspace,
             session,
             args,
-            paths: &paths,
-            line: on_the_line(&workspace, session)?,
+            search: &search,
+            line: on_the_line(session, &lineage),
+            lineage: &lineage,
             now: now.as_ref(),
         };
         list.print(context)?;
@@ -87,33 +122,55 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     Ok(0)
 }
 
+impl Args {
+    /// Must all snapshots be read? The turns alone are read faster.
+    fn needs_steps(&self) -> bool {
+        let searches = self.changed.is_some() || self.deleted.is_some() || !self.paths.is_empty();
+        self.steps || self.patch || searches
+    }
+
+    fn is_search(&self) -> bool {
+        let by_text = self.changed.is_some() || self.deleted.is_some();
+        by_text || !self.paths.is_empty() || self.agent.is_some() || self.since.is_some()
+    }
+}
+
 /// The list of one session.
 struct List<'a> {
     workspace: &'a Workspace,
     session: &'a Session,
     args: &'a Args,
-    paths: &'a [RepoPath],
+    search: &'a Search<'a>,
     line: BTreeSet<Oid>,
+    lineage: &'a Lineage,
     now: Option<&'a Oid>,
 }
 
 impl List<'_> {
     fn print(&self, context: &mut Context) -> Result<()> {
-        let turns = turns_that_changed(self.workspace, self.session, self.paths)?;
+        let turns = self
+            .search
+            .turns(self.workspace, self.session, self.lineage)?;
         if turns.is_empty() {
-            let which = match self.paths.is_empty() {
-                true => "no turn yet",
-                false => "no turn changed that",
+            let which = match self.args.is_search() {
+                false => "no turn yet",
+                true => "no such turn",
             };
             context.term.told(format!("{which} in {}", self.session.id));
         }
         let distances = self.distances(&turns)?;
+        let said = match self.args.calls {
+            true => conversation::of_each(self.workspace, &turns)?,
+            false => vec![Vec::new(); turns.len()],
+        };
         let mut graph = Graph::default();
-        // Steps on the way to a turn that is still to come.
-        self.print_steps(context, self.session.last().saturating_add(1))?;
-        for (turn, distance) in turns.into_iter().zip(distances).rev() {
+        if !self.args.is_search() {
+            self.print_open(context)?;
+        }
+        let turns = turns.into_iter().zip(distances).zip(said);
+        for ((turn, distance), said) in turns.rev() {
             let drawing = match self.args.graph {
-                true => graph.rows(turn, self.workspace, self.session),
+                true => graph.rows(turn, self.lineage, self.session),
                 false => vec![String::new()],
             };
             if let Some((last, before)) = drawing.split_last() {
@@ -122,12 +179,10 @@ impl List<'_> {
                         context.term.line(row).printed()?;
                     }
                 }
-                self.print_turn(context, turn, distance, last)?;
+                let calls = self.args.calls.then(|| calls::of(&said));
+                self.print_turn(context, turn, distance, calls, last)?;
             }
-            self.print_steps(context, turn.number().turn)?;
-            if self.args.patch && !context.term.is_json() {
-                patch(context, self.workspace, self.session, turn, self.paths)?;
-            }
+            self.print_below(context, turn, &said)?;
         }
         Ok(())
     }
@@ -140,16 +195,63 @@ impl List<'_> {
             .iter()
             .map(|turn| (turn.tree.clone(), now.clone()))
             .collect();
-        let counts = self.workspace.git.count_differences(&pairs, self.paths)?;
+        let paths = self.search.paths;
+        let counts = self.workspace.git.count_differences(&pairs, paths)?;
         Ok(counts.into_iter().map(Some).collect())
     }
 
-    fn print_steps(&self, context: &mut Context, number: u32) -> Result<()> {
-        if !self.args.steps {
-            return Ok(());
+    /// What is on the way to a turn that is still to come.
+    fn print_open(&self, context: &mut Context) -> Result<()> {
+        let current = self.session.current.as_ref();
+        if self.args.calls && self.session.shelf == Shelf::Active && !context.term.is_json() {
+            for call in calls::of(&conversation::open(self.workspace)?) {
+                context.term.line(call.row()).printed()?;
+            }
         }
-        for step in self.session.steps(self.workspace, number)?.iter().rev() {
-            self.print_turn(context, step, None, "")?;
+        match current.filter(|current| current.note.kind == Kind::Step && self.args.steps) {
+            Some(step) => {
+                let (before, _) = self.lineage.before(step);
+                self.print_steps(context, [step].into_iter().chain(before))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What a turn is made of, as far as it is wanted.
+    fn print_below(&self, context: &mut Context, turn: &Turn, said: &[Entry]) -> Result<()> {
+        let is_json = context.term.is_json();
+        if !is_json {
+            for call in calls::of(said) {
+                context.term.line(call.row()).printed()?;
+            }
+        }
+        if self.args.steps {
+            let (steps, _) = self.lineage.before(turn);
+            self.print_steps(context, steps.into_iter())?;
+        } else if !is_json {
+            for helper in turn.note.work.helpers.iter().rev() {
+                let helper = text::plain(helper.as_bytes());
+                let row = format!("         └ {helper}");
+                context.term.line(style::dim(row)).printed()?;
+            }
+        }
+        match self.args.patch && !is_json {
+            true => self.print_patch(context, turn),
+            false => Ok(()),
+        }
+    }
+
+    fn print_steps<'t>(
+        &self,
+        context: &mut Context,
+        steps: impl Iterator<Item = &'t Turn>,
+    ) -> Result<()> {
+        for step in steps {
+            let drawing = match step.note.work.helpers.is_empty() || context.term.is_json() {
+                true => "",
+                false => "  └ ",
+            };
+            self.print_turn(context, step, None, None, drawing)?;
         }
         Ok(())
     }
@@ -159,12 +261,18 @@ impl List<'_> {
         context: &mut Context,
         turn: &Turn,
         distance: Option<usize>,
+        calls: Option<Vec<CallRecord>>,
         drawing: &str,
     ) -> Result<()> {
         let current = self.session.current.as_ref().map(|turn| &turn.commit);
         if context.term.is_json() {
             let turn = TurnRecord::new(turn, current);
-            return context.term.record(&Record { turn, distance }).printed();
+            let record = Record {
+                turn,
+                distance,
+                calls,
+            };
+            return context.term.record(&record).printed();
         }
         let left = self.session.shelf == Shelf::Active
             && turn.note.kind != Kind::Step
@@ -180,6 +288,16 @@ impl List<'_> {
         };
         context.term.line(format!("{drawing}{row}")).printed()
     }
+
+    fn print_patch(&self, context: &mut Context, turn: &Turn) -> Result<()> {
+        let style = PatchStyle {
+            color: context.term.styles_out(),
+        };
+        let before = self.lineage.tree_before(turn);
+        let git = &self.workspace.git;
+        let patch = git.patch(&before, &turn.tree, self.search.paths, &style)?;
+        context.print_patch(patch)
+    }
 }
 
 fn heading(context: &mut Context, session: &Session) -> Result<()> {
@@ -192,23 +310,17 @@ fn heading(context: &mut Context, session: &Session) -> Result<()> {
 }
 
 /// The turns that the work tree grew from.
-fn on_the_line(workspace: &Workspace, session: &Session) -> Result<BTreeSet<Oid>> {
+fn on_the_line(session: &Session, lineage: &Lineage) -> BTreeSet<Oid> {
     let mut line = BTreeSet::new();
-    let mut next = session.current.clone();
-    let first = session.turns.values().next();
+    let mut next = session.current.as_ref();
     while let Some(turn) = next.filter(|turn| turn.note.kind != Kind::Baseline) {
-        line.insert(turn.commit.clone());
-        // Before it there is no turn to be listed: git need not be asked.
-        if first == Some(&turn) {
+        // What is read twice would lead in a circle.
+        if !line.insert(turn.commit.clone()) {
             break;
         }
-        let parent = turn.parent.as_ref().and_then(|oid| session.by_commit(oid));
-        next = match parent {
-            Some(parent) => Some(parent.clone()),
-            None => session.before(workspace, &turn).ok(),
-        };
+        next = lineage.before(turn).1;
     }
-    Ok(line)
+    line
 }
 
 fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usize>) -> String {
@@ -242,71 +354,4 @@ fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usiz
         None => subject,
     };
     format!("{start}{subject}")
-}
-
-/// Which turn grew from which, drawn beside the list.
-#[derive(Default)]
-struct Graph {
-    /// What each column waits for: the turn that the one above it grew from.
-    columns: Vec<Oid>,
-}
-
-impl Graph {
-    /// The rows before a turn, where columns meet, and the one that the turn stands on.
-    fn rows(&mut self, turn: &Turn, workspace: &Workspace, session: &Session) -> Vec<String> {
-        let mut rows = Vec::new();
-        let waiting = |columns: &[Oid]| columns.iter().position(|oid| oid == &turn.commit);
-        let column = waiting(&self.columns).unwrap_or_else(|| {
-            self.columns.push(turn.commit.clone());
-            self.columns.len() - 1
-        });
-        while let Some(other) = self.columns.iter().rposition(|oid| oid == &turn.commit) {
-            if other == column {
-                break;
-            }
-            self.columns.remove(other);
-            // The column leans over, one place a row, and crosses those in between.
-            for place in (column + 1..=other).rev() {
-                let bars = (0..self.columns.len()).map(|at| match at + 1 == place {
-                    true => "|/",
-                    false => "| ",
-                });
-                rows.push(bars.collect::<String>().trim_end().to_owned());
-            }
-        }
-        let bar = |at: usize| match at == column {
-            true => "o ",
-            false => "| ",
-        };
-        rows.push((0..self.columns.len()).map(bar).collect());
-        match grew_from(turn, workspace, session) {
-            Some(parent) => self.columns[column] = parent,
-            None => {
-                self.columns.remove(column);
-            }
-        }
-        rows
-    }
-}
-
-/// The numbered turn that this one grew from; `None` for the first.
-fn grew_from(turn: &Turn, workspace: &Workspace, session: &Session) -> Option<Oid> {
-    let before = session.before(workspace, turn).ok()?;
-    let is_turn = before.number().turn > 0 && before.note.session == session.id;
-    is_turn.then_some(before.commit)
-}
-
-fn patch(
-    context: &mut Context,
-    workspace: &Workspace,
-    session: &Session,
-    turn: &Turn,
-    paths: &[RepoPath],
-) -> Result<()> {
-    let sides = changed_by(workspace, session, turn)?;
-    let style = PatchStyle {
-        color: context.term.styles_out(),
-    };
-    let patch = workspace.git.patch(&sides.old, &sides.new, paths, &style)?;
-    context.print_patch(patch)
 }

@@ -5,6 +5,7 @@
 pub mod accept;
 pub mod agents;
 pub mod blame;
+mod calls;
 pub mod completions;
 mod connection;
 pub mod demo;
@@ -12,6 +13,7 @@ pub mod diff;
 pub mod doctor;
 pub mod forget;
 pub mod gc;
+mod graph;
 pub mod hook;
 pub mod init;
 mod lines;
@@ -19,6 +21,7 @@ pub mod log;
 pub mod man;
 pub mod mcp;
 mod outcome;
+mod owners;
 mod plan;
 mod record;
 pub mod redo;
@@ -31,6 +34,7 @@ pub mod snapshot;
 pub mod status;
 pub mod ui;
 pub mod undo;
+pub mod why;
 
 pub use self::outcome::{Global, in_context, misused};
 

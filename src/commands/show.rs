@@ -3,20 +3,25 @@
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
+use super::calls::input_in_lines;
 use super::record::{DifferenceRecord, TurnRecord, difference, status_letter};
 use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;
 use crate::history::compare::{changed_by, differences, hidden_by};
+use crate::history::conversation::{self, What};
 use crate::history::git::{Difference, PatchStyle};
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
+use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
-/// Show one turn: its message, who worked, its files, its patch.
+/// Show one turn or step: its message, who worked, what was said and done, its files, its patch.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  edio show\n  edio show 7\n  edio show @-1 --json")]
+#[command(
+    after_help = "Examples:\n  edio show\n  edio show 7\n  edio show 7.2\n  edio show @-1 --json"
+)]
 pub struct Args {
     /// The turn: 7, @, @-1, last, or the start of its id. Without, the last one.
     #[arg(value_name = "TURN", default_value = "last", add = ArgValueCompleter::new(super::completions::turns))]
@@ -28,6 +33,65 @@ struct Record {
     #[serde(flatten)]
     turn: TurnRecord,
     changes: Vec<DifferenceRecord>,
+    #[serde(flatten)]
+    said: Said,
+}
+
+/// What was said and done for it, as far as that is known.
+#[derive(Default, Serialize)]
+struct Said {
+    /// What the agent was told, in full.
+    prompt_text: Option<String>,
+    /// What it said at the end.
+    reply: Option<String>,
+    /// What the tool of a step was given.
+    input: Option<String>,
+    /// What it answered.
+    result: Option<String>,
+    /// Did it fail?
+    failed: Option<bool>,
+}
+
+impl Said {
+    fn of(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Self> {
+        if turn.note.kind == Kind::Step {
+            let call = conversation::of_step(workspace, session, turn)?;
+            let call = call.unwrap_or_default();
+            return Ok(Self {
+                input: input_in_lines(&call),
+                failed: call.input.as_ref().map(|_| call.failed),
+                result: call.result,
+                ..Self::default()
+            });
+        }
+        let mut said = Self::default();
+        for entry in conversation::of(workspace, turn)? {
+            match entry.what {
+                What::Prompt(text) => said.prompt_text = Some(text),
+                What::Reply(text) => said.reply = Some(text),
+                What::Call(_) => {}
+            }
+        }
+        Ok(said)
+    }
+
+    /// Each part with its heading.
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let result = match self.failed {
+            Some(true) => "result (failed)",
+            _ => "result",
+        };
+        let parts = [
+            ("prompt", &self.prompt_text),
+            ("closing words", &self.reply),
+            ("input", &self.input),
+            (result, &self.result),
+        ];
+        let said = parts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        said.filter(|(_, text)| !text.trim().is_empty())
+    }
 }
 
 /// Runs it.
@@ -42,18 +106,21 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let sides = changed_by(&workspace, &session, &turn)?;
     let (mut changes, _) = differences(&workspace, &sides, &[])?;
     let hidden = hidden_by(&workspace, &session, &turn)?;
+    let said = Said::of(&workspace, &session, &turn)?;
     if context.term.is_json() {
         changes.extend(hidden);
         let current = session.current.as_ref().map(|turn| &turn.commit);
         let record = Record {
             turn: TurnRecord::new(&turn, current),
             changes: changes.iter().map(difference).collect(),
+            said,
         };
         context.term.record(&record).printed()?;
         return Ok(0);
     }
     context.page(&workspace);
     head(context, &session, &turn)?;
+    words(context, &turn, &said)?;
     files(context, &changes, &hidden)?;
     let style = PatchStyle {
         color: context.term.styles_out(),
@@ -120,6 +187,19 @@ fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
         context.term.line(format!("    {line}")).printed()?;
     }
     context.term.line("").printed()
+}
+
+/// What was said and done. A prompt that is the message, word for word, stands there already.
+fn words(context: &mut Context, turn: &Turn, said: &Said) -> Result<()> {
+    let is_message = |text: &str| text.trim() == turn.note.message.trim();
+    for (name, text) in said.parts().filter(|(_, text)| !is_message(text)) {
+        context.term.line(style::heading(name)).printed()?;
+        for line in text::plain_lines(text.trim_end().as_bytes()).lines() {
+            context.term.line(format!("    {line}")).printed()?;
+        }
+        context.term.line("").printed()?;
+    }
+    Ok(())
 }
 
 fn files(context: &mut Context, changes: &[Difference], hidden: &[Difference]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Which commit brought each line of a file: git's own blame.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use bstr::ByteSlice;
 
@@ -62,6 +62,35 @@ pub struct Blame {
     pub commits: BTreeMap<Oid, Blamed>,
 }
 
+/// A part of a difference, without lines around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// The lines that went.
+    pub old: Range<u32>,
+    /// The lines that came.
+    pub new: Range<u32>,
+    /// What went and came, with a `-` or a `+` before each line.
+    pub lines: Vec<Vec<u8>>,
+}
+
+impl Hunk {
+    /// `@@ -3,2 +4 @@`: a count that is missing is 1.
+    fn begun(header: &[u8]) -> Option<Self> {
+        let mut words = header.split_str(" ").skip(1);
+        let mut range = |sign: &[u8]| {
+            let word = words.next()?.strip_prefix(sign)?;
+            let (start, count) = word.split_once_str(",").unwrap_or((word, b"1"));
+            let start: u32 = number(start)?;
+            Some(start..start.checked_add(number(count)?)?)
+        };
+        Some(Self {
+            old: range(b"-")?,
+            new: range(b"+")?,
+            lines: Vec::new(),
+        })
+    }
+}
+
 /// More ranges than this are not asked for one by one.
 const RANGES: usize = 200;
 
@@ -106,6 +135,35 @@ impl Git {
         }
         answer.close()?;
         Ok(blame)
+    }
+
+    /// How a line came into a file: the part of the difference between two versions of it in which the line is. `None` where
+    /// they do not differ there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn hunk(&self, old: &Oid, new: &Oid, line: u32) -> Result<Option<Hunk>> {
+        let ask = self
+            .ask("diff")
+            .args(["-U0", "--no-color", "--no-ext-diff", "--no-textconv"])
+            .args(["--text", "--no-indent-heuristic", "--end-of-options"]);
+        let output = ask.arg(old).arg(new).run()?;
+        let mut lines = output.lines_with_terminator();
+        while let Some(header) = lines.find(|line| line.starts_with(b"@@ ")) {
+            let Some(mut hunk) = Hunk::begun(header) else {
+                continue;
+            };
+            if !hunk.new.contains(&line) {
+                continue;
+            }
+            let body = lines.take_while(|line| !line.starts_with(b"@@ "));
+            hunk.lines = body
+                .map(|line| line.trim_end_with(|c| c == '\n').to_vec())
+                .collect();
+            return Ok(Some(hunk));
+        }
+        Ok(None)
     }
 
     /// The last commit that touched a file, in the history that ends at a commit.
@@ -176,4 +234,31 @@ fn numbers(header: &[u8]) -> Option<(Oid, [u32; 3])> {
 
 fn number<N: std::str::FromStr>(word: &[u8]) -> Option<N> {
     word.to_str().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hunk_says_which_lines_went_and_came() {
+        let ranges = |header: &[u8]| Hunk::begun(header).map(|hunk| (hunk.old, hunk.new));
+        assert_eq!(ranges(b"@@ -3,2 +4 @@ fn x\n"), Some((3..5, 4..5)));
+        assert_eq!(ranges(b"@@ -3,0 +4,2 @@\n"), Some((3..3, 4..6)));
+        for bad in [
+            &b"@@ @@"[..],
+            b"@@ +1 -1 @@",
+            b"@@ -x +1 @@",
+            b"@@ -1,4294967295 +1 @@",
+        ] {
+            assert_eq!(ranges(bad), None);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_read_does_no_harm(bytes in crate::gitengine::noise()) {
+            let _ = (numbers(&bytes), Hunk::begun(&bytes), RepoPath::quoted(&bytes));
+        }
+    }
 }

@@ -73,32 +73,6 @@ pub struct PatchStyle {
     pub color: bool,
 }
 
-/// The names that differ, for each of so many pairs of trees: each pair is printed on a line, then its differences, a header
-/// that begins with a colon, and a path.
-fn names_by_pair(output: &[u8], pairs: usize) -> Result<Vec<Vec<&[u8]>>> {
-    let mut names: Vec<Vec<&[u8]>> = Vec::new();
-    let mut rest = output;
-    while !rest.is_empty() {
-        if !rest.starts_with(b":") {
-            names.push(Vec::new());
-            rest = rest.split_once_str("\n").map_or(&[], |(_, rest)| rest);
-        } else if let Some(last) = names.last_mut() {
-            let mut fields = rest.splitn_str(3, "\0").skip(1);
-            last.push(fields.next().unwrap_or_default());
-            rest = fields.next().unwrap_or_default();
-        } else {
-            break;
-        }
-    }
-    match names.len() == pairs {
-        true => Ok(names),
-        false => Err(GitError::Output {
-            command: "git diff-tree --stdin".to_owned(),
-            what: format!("{} answers to {pairs} questions", names.len()),
-        }),
-    }
-}
-
 impl Git {
     /// The paths that differ between two trees, or commits.
     ///
@@ -154,48 +128,6 @@ impl Git {
             Err(GitError::Exit { .. }) => parse(&ask(&["--raw"])?),
             output => parse(&output?),
         }
-    }
-
-    /// In how many paths each of these pairs of trees differ, among these or below them (all where there are none).
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn count_differences(
-        &self,
-        pairs: &[(Oid, Oid)],
-        paths: &[RepoPath],
-    ) -> Result<Vec<usize>> {
-        let lines: String = pairs
-            .iter()
-            .map(|(old, new)| format!("{old} {new}\n"))
-            .collect();
-        let ask = self
-            .ask("diff-tree")
-            .args(["--stdin", "-r", "-z", "--raw", "--no-renames", "--"])
-            .args(as_arguments(paths));
-        let output = ask.input(lines).run()?;
-        let names = names_by_pair(&output, pairs.len())?;
-        Ok(names.iter().map(Vec::len).collect())
-    }
-
-    /// The paths in which each of these pairs of trees differ.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn names_of_differences(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<Vec<RepoPath>>> {
-        let lines: String = pairs
-            .iter()
-            .map(|(old, new)| format!("{old} {new}\n"))
-            .collect();
-        let ask = self
-            .ask("diff-tree")
-            .args(["--stdin", "-r", "-z", "--raw", "--no-renames"]);
-        let output = ask.input(lines).run()?;
-        let names = names_by_pair(&output, pairs.len())?.into_iter();
-        let paths = names.map(|names| names.into_iter().map(path_of_tree).collect());
-        paths.collect()
     }
 
     /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same
@@ -269,7 +201,7 @@ impl Git {
     }
 }
 
-fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> + '_ {
+pub(super) fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> + '_ {
     paths
         .iter()
         .map(|path| PathBuf::from(os_path(path.as_bytes())))
@@ -299,7 +231,7 @@ fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
 }
 
 /// `100644 100755 <old id> <new id> M`, and the path.
-fn difference(header: &[u8], path: RepoPath) -> Option<Difference> {
+pub(super) fn difference(header: &[u8], path: RepoPath) -> Option<Difference> {
     let fields: Vec<&[u8]> = header.split_str(" ").collect();
     let [old_mode, new_mode, old, new, _] = fields.as_slice() else {
         return None;

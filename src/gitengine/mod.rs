@@ -18,6 +18,7 @@ mod merge;
 mod noise;
 mod objects;
 mod pack;
+mod pairs;
 mod paths;
 mod prune;
 mod quarantine;
@@ -26,7 +27,7 @@ mod repository;
 mod status;
 mod trees;
 
-pub use blame::{Blame, Blamed, Brought, Follow};
+pub use blame::{Blame, Blamed, Brought, Follow, Hunk};
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
 pub use diff::{Counted, Difference, PatchStyle, Stat};
@@ -39,6 +40,7 @@ pub use merge::Merged;
 #[cfg(test)]
 pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};
+pub use pairs::Renamed;
 pub use paths::{RepoPath, git_bytes, os_path};
 pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, RefChange, RefCommit};

@@ -196,6 +196,23 @@ impl Git {
     }
 }
 
+impl Git {
+    /// A time in words that git understands, in seconds since 1970. What it can't make out is now to it.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn seconds_of(&self, time: &str) -> Result<i64> {
+        let output = self.ask("rev-parse").arg(format!("--since={time}")).run()?;
+        let digits = output.trim_ascii().strip_prefix(b"--max-age=");
+        let seconds = digits.and_then(|digits| digits.to_str().ok()?.parse().ok());
+        seconds.ok_or_else(|| GitError::Output {
+            command: "git rev-parse --since".to_owned(),
+            what: format!("{:?}", output.as_bstr()),
+        })
+    }
+}
+
 /// Checks that the git in `PATH` is new enough. Returns the first two numbers of its version.
 ///
 /// # Errors

@@ -62,24 +62,41 @@ impl Git {
     ///
     /// git failed.
     pub fn file_of_if_there(&self, tree: &Oid, name: &str) -> Result<Option<Vec<u8>>> {
-        let mut answer = self
-            .ask("cat-file")
-            .arg("--batch")
-            .input(format!("{tree}:{name}\n"))
-            .read()?;
-        let header = answer.record(b'\n')?.unwrap_or_default();
-        if header.ends_with(b" missing") {
-            answer.close()?;
-            return Ok(None);
+        let files = self.file_of_each(std::slice::from_ref(tree), name)?;
+        Ok(files.into_iter().next().flatten())
+    }
+
+    /// The content of the file of this name in each of these trees, or commits' trees, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn file_of_each(&self, trees: &[Oid], name: &str) -> Result<Vec<Option<Vec<u8>>>> {
+        if trees.is_empty() {
+            return Ok(Vec::new());
         }
-        let length = header
-            .rsplit_once_str(" ")
-            .and_then(|(_, n)| n.to_str().ok()?.parse().ok());
-        let length = length.ok_or_else(|| answer.unexpected("an object without its length"))?;
-        let bytes = answer.exactly(length)?;
-        answer.exactly(1)?;
+        let lines: String = trees
+            .iter()
+            .map(|tree| format!("{tree}:{name}\n"))
+            .collect();
+        let ask = self.ask("cat-file").args(["--batch", "--buffer"]);
+        let mut answer = ask.input(lines).read()?;
+        let mut files = Vec::with_capacity(trees.len());
+        for _ in trees {
+            let header = answer.record(b'\n')?.unwrap_or_default();
+            if header.ends_with(b" missing") {
+                files.push(None);
+                continue;
+            }
+            let length = header
+                .rsplit_once_str(" ")
+                .and_then(|(_, n)| n.to_str().ok()?.parse().ok());
+            let length = length.ok_or_else(|| answer.unexpected("an object without its length"))?;
+            files.push(Some(answer.exactly(length)?));
+            answer.exactly(1)?;
+        }
         answer.close()?;
-        Ok(Some(bytes))
+        Ok(files)
     }
 
     /// All paths of a tree, whole, with what it has there.

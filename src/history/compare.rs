@@ -12,7 +12,7 @@ use super::limits::TooMuch;
 use super::scan::scan;
 use super::session::Session;
 use super::skipped::Skipped;
-use super::turn::Turn;
+use super::turn::{Kind, Turn};
 use super::workspace::{Locked, Workspace};
 
 /// What is compared.
@@ -63,47 +63,25 @@ impl Comparison {
     }
 }
 
-/// What a turn changed. The baseline changed nothing.
+/// What a turn changed, or a step since the snapshot before it. The baseline changed nothing.
 ///
 /// # Errors
 ///
 /// What it grew from can't be found, or git failed.
 pub fn changed_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Sides> {
-    let old = match turn.number().turn {
-        0 => turn.tree.clone(),
+    let old = match (turn.note.kind, &turn.parent) {
+        (Kind::Baseline, _) => turn.tree.clone(),
+        (Kind::Step, Some(parent)) => {
+            let commits = workspace.git.commits(std::slice::from_ref(parent))?;
+            let before = commits.into_iter().next().map(|commit| commit.tree);
+            before.unwrap_or_else(|| turn.tree.clone())
+        }
         _ => session.before(workspace, turn)?.tree,
     };
     Ok(Sides {
         old,
         new: turn.tree.clone(),
     })
-}
-
-/// The turns of a session that changed these paths; all where there are none.
-///
-/// # Errors
-///
-/// What one of them grew from can't be found, or git failed.
-pub fn turns_that_changed<'a>(
-    workspace: &Workspace,
-    session: &'a Session,
-    paths: &[RepoPath],
-) -> Result<Vec<&'a Turn>> {
-    let turns: Vec<&Turn> = session.turns.values().collect();
-    if paths.is_empty() {
-        return Ok(turns);
-    }
-    let mut pairs = Vec::new();
-    for turn in &turns {
-        let sides = changed_by(workspace, session, turn)?;
-        pairs.push((sides.old, sides.new));
-    }
-    let counts = workspace.git.count_differences(&pairs, paths)?;
-    let chosen = turns
-        .into_iter()
-        .zip(counts)
-        .filter(|(_, count)| *count > 0);
-    Ok(chosen.map(|(turn, _)| turn).collect())
 }
 
 /// The paths whose bytes on disk a turn changed while their blobs stayed: git's conversion hides it.

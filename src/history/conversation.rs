@@ -236,15 +236,26 @@ pub fn of_turn(workspace: &Workspace, session: &Session, turn: u32) -> Result<Ve
 ///
 /// It can't be read.
 pub fn of(workspace: &Workspace, turn: &Turn) -> Result<Vec<Entry>> {
-    match &turn.note.conversation {
-        Some(side) => of_side(workspace, side),
-        None => Ok(Vec::new()),
-    }
+    let found = of_each(workspace, &[turn])?;
+    Ok(found.into_iter().next().unwrap_or_default())
 }
 
-fn of_side(workspace: &Workspace, side: &Oid) -> Result<Vec<Entry>> {
-    let bytes = workspace.git.file_of_if_there(side, FILE)?;
-    Ok(read_all(&bytes.unwrap_or_default()))
+/// The same for each of these turns, read at once.
+///
+/// # Errors
+///
+/// It can't be read.
+pub fn of_each(workspace: &Workspace, turns: &[&Turn]) -> Result<Vec<Vec<Entry>>> {
+    let sides = turns
+        .iter()
+        .filter_map(|turn| turn.note.conversation.clone());
+    let sides: Vec<Oid> = sides.collect();
+    let mut files = workspace.git.file_of_each(&sides, FILE)?.into_iter();
+    let entries = turns.iter().map(|turn| match turn.note.conversation {
+        Some(_) => read_all(&files.next().flatten().unwrap_or_default()),
+        None => Vec::new(),
+    });
+    Ok(entries.collect())
 }
 
 /// The use of a tool that a step came of. It goes with the turn that ends its prompt, which may be a later one than the

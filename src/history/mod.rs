@@ -34,6 +34,7 @@ pub mod refs;
 pub mod restore;
 pub mod revert;
 pub mod scan;
+pub mod search;
 pub mod session;
 pub mod side;
 pub mod skipped;
@@ -47,7 +48,7 @@ pub mod workspace;
 /// git's own words, for those who render what this layer returns.
 pub mod git {
     pub use crate::gitengine::{
-        Answer, Blamed, Counted, Difference, Entry, Git, Group, LOCAL_VARIABLES, Mode, Oid,
+        Answer, Blamed, Counted, Difference, Entry, Git, Group, Hunk, LOCAL_VARIABLES, Mode, Oid,
         PatchStyle, RepoPath, Stat, check_version, git_bytes, os_path,
     };
 }

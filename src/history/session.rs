@@ -240,9 +240,38 @@ impl Session {
         let tips: Vec<&Oid> = tips.map(|(_, oid)| oid).collect();
         let commits = workspace.git.history(&tips)?;
         let turns = commits.iter().filter_map(Turn::read);
+        // What a branch of the user's holds is not in that.
+        let known = self.known().cloned();
+        let turns = turns.chain(known);
         Ok(Lineage(
             turns.map(|turn| (turn.commit.clone(), turn)).collect(),
         ))
+    }
+
+    fn known(&self) -> impl Iterator<Item = &Turn> {
+        let turns = self.turns.values();
+        turns.chain(&self.baseline).chain(&self.current)
+    }
+
+    /// The same, though without steps: nothing need be asked for where there are none.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn lineage_of_turns(&self, workspace: &Workspace) -> Result<Lineage> {
+        let known = self.known().map(|turn| (turn.commit.clone(), turn.clone()));
+        let known: BTreeMap<Oid, Turn> = known.collect();
+        let is_known = |turn: &&Turn| {
+            turn.parent
+                .as_ref()
+                .is_none_or(|oid| known.contains_key(oid))
+        };
+        // The first of them grew from the baseline, which has no ref.
+        let first = known.values().filter(|turn| !is_known(turn)).count() <= 1;
+        match first && !known.values().any(|turn| turn.note.kind == Kind::Step) {
+            true => Ok(Lineage(known)),
+            false => self.lineage(workspace),
+        }
     }
 
     /// The numbered turn, or baseline, of this commit, among those that are loaded.
@@ -348,6 +377,12 @@ impl Lineage {
             next = found.parent.as_ref();
         }
         (steps, None)
+    }
+
+    /// What a turn is measured against. Where that is not known, nothing counts as its change.
+    pub fn tree_before(&self, turn: &Turn) -> Oid {
+        let (_, before) = self.before(turn);
+        before.map_or(&turn.tree, |before| &before.tree).clone()
     }
 
     /// The baseline of a session.

@@ -7,6 +7,7 @@
 mod beyond;
 mod others;
 mod owner;
+pub mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

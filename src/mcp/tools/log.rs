@@ -9,8 +9,8 @@ use super::super::call::Call;
 use super::super::record::TurnRecord;
 use super::{Effect, Tool};
 use crate::error::Result;
-use crate::history::compare::turns_that_changed;
 use crate::history::refnames::SessionId;
+use crate::history::search::Search;
 use crate::history::session::Session;
 use crate::history::workspace::{Start, Workspace};
 
@@ -55,7 +55,15 @@ impl Tool for Log {
         let (session, below) = beginning(&workspace, arguments.cursor.as_deref())?;
         let files = arguments.files.unwrap_or_default();
         let paths = workspace.paths_meant(&files, Start::Top)?;
-        let turns = turns_that_changed(&workspace, &session, &paths)?;
+        let search = Search {
+            paths: &paths,
+            ..Search::default()
+        };
+        let lineage = match paths.is_empty() {
+            true => session.lineage_of_turns(&workspace)?,
+            false => session.lineage(&workspace)?,
+        };
+        let turns = search.turns(&workspace, &session, &lineage)?;
         let current = session.current.as_ref().map(|turn| &turn.commit);
         let mut older = turns.iter().rev().filter(|turn| turn.number().turn < below);
         let wanted = limit(arguments.limit, 20, 200);
