@@ -178,6 +178,9 @@ fn kind_of(owner: &Owner) -> &'static str {
     }
 }
 
+/// Who worked where no agent is named.
+pub const NOBODY: &str = "-";
+
 /// Who, in a word or two.
 pub fn who(owner: &Owner, commits: &BTreeMap<Oid, Blamed>) -> String {
     let name = match owner {
@@ -186,7 +189,7 @@ pub fn who(owner: &Owner, commits: &BTreeMap<Oid, Blamed>) -> String {
             .work
             .agent
             .clone()
-            .unwrap_or_else(|| "-".to_owned()),
+            .unwrap_or_else(|| NOBODY.to_owned()),
         Owner::Human(_) => "you".to_owned(),
         Owner::Shared(turn) => sharers(turn).join(", "),
         Owner::Unknown(_) => "?".to_owned(),

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Context, Printed, moment, plural};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::archive::close;
 use crate::history::limits::TooMuch;
+use crate::history::overlap::{self, Overlap, overlaps};
 use crate::history::refnames::{SessionId, Shelf};
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Unchanged, take};
@@ -40,10 +42,19 @@ struct Record {
     worktree: Option<String>,
     branch: Option<String>,
     turns: usize,
+    files: Option<usize>,
+    overlaps: Vec<OverlapRecord>,
     agents: Vec<String>,
     began: Option<String>,
     last_used: Option<String>,
     bytes: Option<u64>,
+}
+
+/// Another session under way that has changed the same.
+#[derive(Serialize)]
+struct OverlapRecord {
+    session: String,
+    paths: Value,
 }
 
 /// Runs it.
@@ -139,8 +150,10 @@ fn list(context: &mut Context) -> Result<u8> {
     let here = Session::active(&workspace)?.map(|session| session.id);
     let mut sessions = Session::all(&workspace)?;
     sessions.sort_by_key(last_used);
+    let changed = overlap::changed(&workspace, &sessions)?;
+    let overlaps = overlaps(&workspace, &sessions, &changed);
     context.page(&workspace);
-    for session in sessions.iter().rev() {
+    for (session, changed) in sessions.iter().zip(&changed).rev() {
         let is_here = here.as_ref() == Some(&session.id) && session.shelf == Shelf::Active;
         let tips: Vec<_> = session.refs.iter().map(|(_, oid)| oid).collect();
         let bytes = match workspace.git.disk_usage(&tips) {
@@ -155,10 +168,25 @@ fn list(context: &mut Context) -> Result<u8> {
         match context.term.is_json() {
             true => context
                 .term
-                .record(&record(session, is_here, bytes))
+                .record(&Record {
+                    files: changed.as_ref().map(Vec::len),
+                    overlaps: overlaps
+                        .iter()
+                        .filter_map(|o| with(o, &session.id))
+                        .collect(),
+                    ..record(session, is_here, bytes)
+                })
                 .printed()?,
-            false => context.term.line(row(session, is_here, bytes)).printed()?,
+            false => context
+                .term
+                .line(row(session, is_here, changed.as_ref().map(Vec::len), bytes))
+                .printed()?,
         }
+    }
+    if !context.term.is_json() {
+        overlaps
+            .iter()
+            .for_each(|overlap| warn_of(context, overlap));
     }
     if sessions.is_empty() {
         context.term.told("there is no session yet");
@@ -167,6 +195,33 @@ fn list(context: &mut Context) -> Result<u8> {
             .hint("the first turn begins one: edio snapshot -m \"start\"");
     }
     Ok(0)
+}
+
+fn with(overlap: &Overlap, id: &SessionId) -> Option<OverlapRecord> {
+    let other = match (&overlap.one == id, &overlap.other == id) {
+        (true, _) => &overlap.other,
+        (_, true) => &overlap.one,
+        _ => return None,
+    };
+    Some(OverlapRecord {
+        session: other.to_string(),
+        paths: super::record::paths(&overlap.paths),
+    })
+}
+
+fn warn_of(context: &mut Context, overlap: &Overlap) {
+    const NAMED: usize = 5;
+    let paths = overlap.paths.iter().take(NAMED);
+    let paths: Vec<String> = paths.map(|path| text::path(path.as_bytes())).collect();
+    let more = overlap.paths.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!(" and {more} more"));
+    context.term.warn(format!(
+        "{} and {} have both changed {}{}",
+        overlap.one,
+        overlap.other,
+        paths.join(", "),
+        more.unwrap_or_default()
+    ));
 }
 
 fn last_used(session: &Session) -> Option<i64> {
@@ -207,6 +262,8 @@ fn record(session: &Session, here: bool, bytes: Option<u64>) -> Record {
         worktree: worktree_of(session),
         branch: branch(session).map(str::to_owned),
         turns: session.turns.len(),
+        files: None,
+        overlaps: Vec::new(),
         agents: agents(session),
         began: began.map(time::rfc3339),
         last_used: last_used(session).map(time::rfc3339),
@@ -214,7 +271,7 @@ fn record(session: &Session, here: bool, bytes: Option<u64>) -> Record {
     }
 }
 
-fn row(session: &Session, here: bool, bytes: Option<u64>) -> String {
+fn row(session: &Session, here: bool, files: Option<usize>, bytes: Option<u64>) -> String {
     let mark = match here {
         true => style::current("*").to_string(),
         false => " ".to_owned(),
@@ -226,10 +283,11 @@ fn row(session: &Session, here: bool, bytes: Option<u64>) -> String {
     let branch = text::plain(branch.as_bytes());
     let agents = text::plain(agents(session).join(", ").as_bytes());
     format!(
-        "{mark} {}  {:<8}  {age:<16} {branch}  {}  {} KiB  {agents}",
+        "{mark} {}  {:<8}  {age:<16} {branch}  {}{}  {} KiB  {agents}",
         style::turn(&session.id),
         state(session),
         plural(session.turns.len(), "turn"),
+        files.map_or_else(String::new, |files| format!(", {}", plural(files, "file"))),
         bytes.map_or("?".to_owned(), |bytes| bytes.div_ceil(1024).to_string())
     )
     .trim_end()

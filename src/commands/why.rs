@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::lines::{Lines, asked_about};
-use super::owners::{LineRecord, View, seconds, what_for, who};
+use super::owners::{LineRecord, NOBODY, View, seconds, what_for, who};
 use super::{Context, Printed};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -177,7 +177,10 @@ fn head(view: &View<'_>, line: &Line) -> Vec<String> {
     let mut rows = vec![said, String::new(), style::turn(place).to_string()];
     let mut row = |name: &str, value: String| rows.push(format!("{name:<8}{value}"));
     if line.owner != Owner::Unsaved {
-        row("by", who(&line.owner, commits));
+        let by = who(&line.owner, commits);
+        if by != NOBODY {
+            row("by", by);
+        }
         row("for", what_for(&line.owner, commits));
     }
     if let Some(then) = seconds(&line.owner, commits) {

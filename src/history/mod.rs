@@ -25,6 +25,7 @@ pub mod hooklog;
 pub mod limits;
 pub mod lock;
 pub mod ops;
+pub mod overlap;
 mod pack;
 pub mod prompt;
 pub mod recover;

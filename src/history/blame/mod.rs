@@ -191,11 +191,8 @@ fn within(
     let count = u32::try_from(count_lines(content)).unwrap_or(u32::MAX);
     match *range.start() >= 1 && *range.start() <= count && range.end() >= range.start() {
         true => Ok(*range.start()..=count.min(*range.end())),
-        false => Err(Error::usage(format!(
-            "{path} has {count} lines, and {}-{} was asked for",
-            range.start(),
-            range.end()
-        ))),
+        false => Err(Error::usage(format!("{path} has {count} lines"))
+            .hint(format!("ask for some of them: {path}:1-{count}"))),
     }
 }
 
