@@ -19,6 +19,7 @@ pub mod mcp;
 mod outcome;
 mod plan;
 mod record;
+pub mod redact;
 pub mod redo;
 pub mod restore;
 pub mod revert;

@@ -5,7 +5,7 @@
 
 use super::Finding;
 use super::shapes::AWS_KEY_ID;
-use super::values::{Traits, is_nothing, is_random};
+use super::values::{Traits, is_nothing, is_path, is_random};
 
 const KIND: &str = "high entropy";
 const AWS_SECRET: &str = "aws secret key";
@@ -52,17 +52,12 @@ fn is_part(byte: u8) -> bool {
 fn is_secret(word: &str) -> bool {
     // Most words end here.
     let traits = Traits::of(word.as_bytes());
-    if !traits.is_mixed() || traits.digits < 2 || traits.turns * 100 < word.len() * 25 {
+    if !traits.is_mixed() || traits.digits < 2 || !traits.turns(25) {
         return false;
     }
-    let is_path = word.starts_with('/') || word.split('/').any(is_name);
-    !is_path && !is_nothing(word) && is_random(word) && is_even(word)
-}
-
-/// A part of a path, or of a name: a word of one case.
-fn is_name(part: &str) -> bool {
-    let is_lower = part.bytes().all(|byte| byte.is_ascii_lowercase());
-    part.len() >= 4 && (is_lower || part.bytes().all(|byte| byte.is_ascii_uppercase()))
+    let is_path = word.starts_with('/') || is_path(word);
+    let is_sequence = word.to_ascii_lowercase().contains("abcdefgh");
+    !is_path && !is_sequence && !is_nothing(word) && is_random(word) && is_even(word)
 }
 
 /// Are its characters as many as chance would have them? The bits that each of them carries.

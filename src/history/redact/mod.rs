@@ -1,11 +1,12 @@
 //! Redaction: secrets are taken out of text before it is written.
 //!
 //! What is found is replaced by `[redacted: <kind>]`; all else stays to the letter. It looks at text alone: the shapes of
-//! known tokens ([`shapes`]), key blocks ([`blocks`]), headers, cookies and URLs ([`headers`]), values of what is named
-//! like a secret ([`names`], [`values`]), long random words ([`entropy`]), and what the user's own patterns match
-//! ([`own`]). The contents of files are never redacted: they must come back exactly.
+//! known tokens ([`shapes`]), key blocks ([`blocks`]), headers, cookies and URLs ([`headers`]), options of commands
+//! ([`commands`]), values of what is named like a secret ([`names`], [`values`]), long random words ([`entropy`]), and
+//! what the user's own patterns match ([`own`]). The contents of files are never redacted: they must come back exactly.
 
 mod blocks;
+mod commands;
 mod entropy;
 mod headers;
 mod names;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+use self::commands::Given;
 use self::headers::Header;
 use self::names::Name;
 use self::own::Own;
@@ -57,6 +59,7 @@ enum Announced {
     Shape(&'static Shape),
     Block,
     Header(Header),
+    Command(Given),
     /// A name like that of a secret, which the word is a part of.
     Name,
 }
@@ -64,10 +67,12 @@ enum Announced {
 fn announcing() -> impl Iterator<Item = (&'static str, Announced)> {
     let shapes = shapes::SHAPES.iter();
     let headers = headers::WORDS.iter();
+    let commands = commands::WORDS.iter();
     let names = names::WORDS.iter();
     (shapes.map(|shape| (shape.prefix, Announced::Shape(shape))))
         .chain([(blocks::BEGIN, Announced::Block)])
         .chain(headers.map(|(word, header)| (*word, Announced::Header(*header))))
+        .chain(commands.map(|(word, given)| (*word, Announced::Command(*given))))
         .chain(names.map(|word| (*word, Announced::Name)))
 }
 
@@ -168,14 +173,21 @@ impl Redactor {
             if markers.iter().any(|marker| marker.contains(&at)) {
                 continue;
             }
-            match self.announced[hit.pattern().as_usize()] {
+            let announced = self.announced[hit.pattern().as_usize()];
+            match announced {
                 Announced::Shape(shape) => found.extend(shape.at(text, at)),
                 Announced::Block => found.extend(blocks::at(text, at)),
                 Announced::Header(header) => header.after(text, hit.range(), found),
+                Announced::Command(given) => found.extend(given.after(text, hit.range())),
                 Announced::Name => {}
             }
             // `key-` begins a token, and may be a part of a name as well.
-            if at >= named {
+            let may_name = match announced {
+                Announced::Name => true,
+                Announced::Shape(shape) => shape.prefix.contains("key"),
+                _ => false,
+            };
+            if may_name && at >= named {
                 let name = Name::around(text, hit.range());
                 named = name.range.end;
                 found.extend(values::of(text, &name));

@@ -177,7 +177,7 @@ impl Shape {
         let run = &text[body..body + run.take(self.lengths.1 + 1).count()];
         let run = match self.body {
             Body::Jwt => jwt(run)?,
-            Body::Dotted | Body::Url => run.trim_end_matches(['.', '=', '-']),
+            Body::Dotted | Body::Url => run.trim_end_matches(['.', '=']),
             _ => run,
         };
         let (shortest, longest) = self.lengths;
