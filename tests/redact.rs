@@ -2,7 +2,14 @@
 //!
 //! The corpus in `tests/redact/` is made for it. No secret in it is one, and none stands there as a whole.
 
+use std::collections::BTreeMap;
+use std::process::Command;
+
 use edio::history::redact::Redactor;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::common::{Repo, fed};
 
 /// How many times each case is drawn, each time with other random characters.
 const DRAWS: u64 = 40;
@@ -123,7 +130,7 @@ impl Case {
 fn what_is_secret_is_found() {
     let redactor = Redactor::new(&[]).unwrap();
     let (mut found, mut all) = (0, 0);
-    let mut missed = std::collections::BTreeMap::<String, (u64, String)>::new();
+    let mut missed = BTreeMap::<String, (u64, String)>::new();
     for draw in 0..DRAWS {
         for case in cases(include_str!("redact/true.txt"), draw) {
             assert!(!case.secrets.is_empty(), "{}: nothing is marked", case.name);
@@ -147,7 +154,7 @@ fn what_is_secret_is_found() {
 fn what_is_no_secret_is_left_alone() {
     let redactor = Redactor::new(&[]).unwrap();
     let (mut left, mut all) = (0, 0);
-    let mut wrong = std::collections::BTreeMap::<String, (u64, String)>::new();
+    let mut wrong = BTreeMap::<String, (u64, String)>::new();
     for draw in 0..DRAWS {
         for case in cases(include_str!("redact/false.txt"), draw) {
             let redacted = redactor.text(&case.text);
@@ -186,5 +193,243 @@ fn what_stands_around_a_secret_stays() {
         "{} too much:\n{}",
         wrong.len(),
         wrong.join("\n")
+    );
+}
+
+#[test]
+fn json_keeps_its_keys_and_its_structure() {
+    let redactor = Redactor::new(&[]).unwrap();
+    let token = format!("ghp_{}", Dice(1).draw("abcdefghijk0123456789", 36));
+    let value = json!({
+        "command": format!("curl -H 'Authorization: token {token}'"),
+        "password": "letmein", "apiKey": "", "tokens": 12, "max_tokens": "many", "token": null,
+        "credentials": ["one two", {"user": "me"}],
+        "env": [{"name": "DB_PASSWORD", "value": "letmein"}, {"name": "HOME", "value": "/root"}],
+    });
+    let redacted = redactor.json(&value);
+    assert_eq!(
+        redacted,
+        json!({
+            "command": "curl -H 'Authorization: token [redacted: github token]'",
+            "password": "[redacted: secret value]", "apiKey": "", "tokens": 12, "max_tokens": "many", "token": null,
+            "credentials": ["[redacted: secret value]", {"user": "me"}],
+            "env": [{"name": "DB_PASSWORD", "value": "[redacted: secret value]"}, {"name": "HOME", "value": "/root"}],
+        })
+    );
+    assert_eq!(redactor.json(&redacted), redacted);
+}
+
+#[test]
+fn own_patterns_count_and_wrong_ones_are_named() {
+    let own = ["ACME-[0-9]{4}".to_owned(), "(".to_owned()];
+    let error = Redactor::new(&own).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "edio.redact has \"(\", which is no regular expression"
+    );
+    assert_eq!(
+        error.hints(),
+        ["git config --unset --fixed-value edio.redact '('"]
+    );
+    let (redactor, errors) = Redactor::lenient(&own);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(
+        redactor.text("see ACME-1234."),
+        "see [redacted: own pattern]."
+    );
+    // What a pattern may match never reaches into what is redacted already.
+    let redactor = Redactor::new(&[".*".to_owned()]).unwrap();
+    assert_eq!(
+        redactor.text("a\nb"),
+        "[redacted: own pattern]\n[redacted: own pattern]"
+    );
+}
+
+/// Pieces of what secrets are made of, in whatever order.
+fn noise() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        proptest::sample::select(vec![
+            "password",
+            "TOKEN",
+            "api_key",
+            "=",
+            ": ",
+            "\"",
+            "'",
+            "\\n",
+            "\n",
+            "Authorization: ",
+            "Bearer ",
+            "ghp_",
+            "sk-",
+            "eyJ",
+            "://",
+            "@",
+            "-----BEGIN ",
+            "PRIVATE KEY-----",
+            "-----END ",
+            "[redacted: ",
+            "]",
+            "secret value",
+            "curl -u ",
+            "mysql -p",
+            "Cookie: ",
+            "name: ",
+            "value: ",
+            " is ",
+            "é",
+            ".",
+            "<",
+            "sshpass -p ",
+        ])
+        .prop_map(str::to_owned),
+        "[A-Za-z0-9+/]{1,50}",
+        "(?s).{0,4}",
+    ];
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn redacting_twice_changes_nothing_more(text in noise(), own in "[a-z]{0,2}") {
+        let redactor = Redactor::new(&[own]).unwrap();
+        let once = redactor.text(&text);
+        prop_assert_eq!(&redactor.text(&once), &once);
+        prop_assert!(redactor.found(&once).is_empty());
+        let found = redactor.found(&text);
+        prop_assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
+        prop_assert!(found.iter().all(|finding| text.get(finding.range.clone()).is_some_and(|text| !text.is_empty())));
+    }
+}
+
+/// A repository whose turn 1 has a password in its message, and one in a file.
+fn with_secrets() -> Repo {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("conf.env", "DB_PASSWORD=fr0mTheFile99\n");
+    repo.edio(["snapshot", "-m", "deploy with --password hunter2-is-long"])
+        .ok();
+    repo
+}
+
+#[test]
+fn what_is_stored_is_looked_through() {
+    let repo = with_secrets();
+    let ran = repo.edio(["redact", "--check"]);
+    assert_eq!(
+        ran.fails(1).stdout,
+        "turn 1, message: secret value (hunt…, 15 characters)\n"
+    );
+    assert!(
+        ran.stderr.contains("edio gc -d 0") && !ran.stderr.contains("hunter2"),
+        "{ran}"
+    );
+    let ran = repo.edio(["redact", "--check", "--files", "--json"]);
+    let records = ran.fails(1).json();
+    let session = &repo.sessions("active")[0];
+    assert_eq!(
+        records,
+        [
+            json!({"v": 1, "session": session, "turn": 1, "place": "message", "path": null, "kind": "secret value",
+                "start": "hunt", "length": 15}),
+            json!({"v": 1, "session": null, "turn": null, "place": "file", "path": "conf.env", "kind": "secret value",
+                "start": "fr0", "length": 13}),
+        ]
+    );
+    repo.edio(["forget", "-f", "conf.env", "--yes"]).ok();
+    let ran = repo.edio(["redact", "--check", "--files"]);
+    assert!(!ran.fails(1).stdout.contains("conf.env"), "{ran}");
+}
+
+#[test]
+fn the_advice_on_texts_helps() {
+    let repo = with_secrets();
+    repo.edio(["sessions", "--close"]).ok();
+    repo.edio(["redact", "--check", "--all-sessions"]).fails(1);
+    repo.edio_later(1, ["gc", "-d", "0"]).ok();
+    let ran = repo.edio(["redact", "--check", "--all-sessions"]);
+    assert!(
+        ran.ok().stderr.contains("nothing that looks like a secret"),
+        "{ran}"
+    );
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn what_stands_beside_a_turn_is_looked_through() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("a", "x\n");
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    let session = repo.sessions("active").remove(0);
+    let git = |words: &[&str], input: &str| {
+        let mut command = Command::new("git");
+        repo.surround(&mut command);
+        let output = fed(command.current_dir(&repo.top).args(words), input);
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let said = git(
+        &["hash-object", "-w", "--stdin"],
+        "{\"password\": \"hunter2!\"}\n",
+    );
+    let folder = git(&["mktree"], &format!("100644 blob {said}\tinput\n"));
+    let tree = git(
+        &["mktree"],
+        &format!(
+            "100644 blob {said}\tprompt\n100644 blob {said}\traw-ids\n040000 tree {folder}\ttool\n"
+        ),
+    );
+    let message = format!("side\n\nEdio-Session: {session}\nEdio-Version: 1\n");
+    let commit = git(
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit-tree",
+            &tree,
+        ],
+        &message,
+    );
+    repo.git([
+        "update-ref",
+        &format!("refs/edio/active/{session}/side"),
+        &commit,
+    ]);
+    let ran = repo.edio(["redact", "--check"]);
+    assert_eq!(
+        ran.fails(1).stdout,
+        "beside a turn, prompt: secret value (hu…, 8 characters)\n\
+         beside a turn, tool/input: secret value (hu…, 8 characters)\n"
+    );
+}
+
+#[test]
+fn redact_says_what_is_wrong() {
+    let repo = with_secrets();
+    repo.git(["config", "edio.redact", "hunter2-[a-z-]+"]);
+    let ran = repo.edio(["redact", "--check"]);
+    assert!(
+        ran.fails(1).stdout.contains("turn 1, message: own pattern"),
+        "{ran}"
+    );
+    repo.git(["config", "edio.redact", "["]);
+    let ran = repo.edio(["redact", "--check"]);
+    assert!(
+        ran.fails(2).stderr.contains("edio.redact has \"[\""),
+        "{ran}"
+    );
+    repo.git(["config", "--unset", "edio.redact"]);
+    repo.edio(["redact"]).fails(2);
+    let id = repo.sessions("active").remove(0);
+    repo.edio(["redact", "--check", "--all-sessions", "--session", &id])
+        .fails(2);
+    let nowhere = tempfile::tempdir().unwrap();
+    repo.edio_in(nowhere.path(), ["redact", "--check"]).fails(4);
+    let clean = Repo::with(&[("a", "base\n")]);
+    assert!(
+        clean
+            .edio(["redact", "--check"])
+            .fails(1)
+            .stderr
+            .contains("no session")
     );
 }

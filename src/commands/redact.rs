@@ -80,6 +80,7 @@ fn line(secret: &Secret) -> String {
     let turn = match (secret.turn, &secret.place) {
         (Some(turn), _) => format!("turn {}", style::turn(turn)),
         (None, Place::File(_)) => "file".to_owned(),
+        (None, Place::Beside(_)) => "beside a turn".to_owned(),
         (None, _) => "operation".to_owned(),
     };
     let start = text::plain(secret.start.as_bytes());
