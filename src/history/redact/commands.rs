@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Finding;
 use super::values::{SECRET, inside, is_more_than_a_word, is_nothing, quoted_from};
+use super::{Finding, near};
 
 /// How a password follows.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl Given {
     pub fn after(self, text: &str, word: Range<usize>) -> Option<Finding> {
         // Its own blank may be the one before the option.
         let from = word.end - usize::from(text[..word.end].ends_with(' '));
-        let line = &text[from..];
+        let line = near(&text[from..]);
         let line = &line[..line.find(['\n', '|']).unwrap_or(line.len())];
         let behind = |option: &str| {
             let at = line.find(option)? + option.len();
@@ -74,7 +74,7 @@ impl Given {
 fn value(text: &str, at: usize) -> Option<Range<usize>> {
     text.get(at..)?;
     let (at, quote) = quoted_from(text, at);
-    let rest = &text[at..];
+    let rest = near(&text[at..]);
     let value = match quote {
         "" => {
             &rest[..rest

@@ -33,7 +33,8 @@ pub fn find(text: &str, found: &mut Vec<Finding>) {
         if (SHORTEST.0..=LONGEST).contains(&length) {
             let end = at + length;
             let word = &text[at..end];
-            let is_aws = word.len() == 40 && key_ids.iter().any(|id| id.abs_diff(at) < 300);
+            let near = key_ids.partition_point(|id| id + 300 < at);
+            let is_aws = word.len() == 40 && key_ids.get(near).is_some_and(|id| *id < at + 300);
             if is_aws && Traits::of(word.as_bytes()).is_mixed() {
                 found.push(Finding::new(AWS_SECRET, at..end));
             } else if is_secret(word) && !is_something_else(text, at, end) {

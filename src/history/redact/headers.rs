@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Finding;
 use super::values::{Opened, is_nothing, is_random, opened};
+use super::{Finding, near};
 
 /// What such a place is announced by.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl Header {
 
 fn authorization(text: &str, word: Range<usize>) -> Option<Finding> {
     let Opened { at, quote, .. } = opened(text, word.end)?;
-    let line = &text[at..];
+    let line = near(&text[at..]);
     // A header that stands in quotes as a whole ends with them.
     let around = text[..word.start].chars().next_back();
     let around = around.filter(|c| "\"'`".contains(*c) && quote.is_empty());
@@ -113,7 +113,7 @@ fn cookies(text: &str, end: usize, found: &mut Vec<Finding>) {
     let Some(opened) = opened(text, end).filter(|opened| opened.separator == ':') else {
         return;
     };
-    let line = &text[opened.at..];
+    let line = near(&text[opened.at..]);
     let line = &line[..line
         .find(['"', '\'', '`', '\n', '\\'])
         .unwrap_or(line.len())];

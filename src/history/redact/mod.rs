@@ -28,6 +28,21 @@ use self::names::Name;
 use self::own::Own;
 use self::shapes::Shape;
 
+/// No value and no line is looked at further than this: the time that a text takes grows with its length alone.
+const FARTHEST: usize = 8192;
+
+/// The beginning of a text, as far as it is looked at.
+fn near(text: &str) -> &str {
+    &text[..text.floor_char_boundary(FARTHEST)]
+}
+
+/// What stands on the line before this, as far back as it is looked at. The beginning of a line that is longer is none.
+fn line_before(text: &str) -> &str {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(200));
+    let line = &text[from..];
+    line.rfind(['\n', '\r']).map_or(line, |at| &line[at + 1..])
+}
+
 /// The setting with the user's own patterns.
 pub const SETTING: &str = "edio.redact";
 
@@ -168,17 +183,21 @@ impl Redactor {
 
     fn announced(&self, text: &str, markers: &[Range<usize>], found: &mut Vec<Finding>) {
         let mut named = 0;
+        // Where a token stands in a header, it is called by its name.
+        let mut tokens = Vec::new();
+        let mut rest = Vec::new();
         for hit in self.words.find_iter(text) {
             let at = hit.start();
-            if markers.iter().any(|marker| marker.contains(&at)) {
+            let next = markers.partition_point(|marker| marker.end <= at);
+            if markers.get(next).is_some_and(|marker| marker.start <= at) {
                 continue;
             }
             let announced = self.announced[hit.pattern().as_usize()];
             match announced {
-                Announced::Shape(shape) => found.extend(shape.at(text, at)),
-                Announced::Block => found.extend(blocks::at(text, at)),
-                Announced::Header(header) => header.after(text, hit.range(), found),
-                Announced::Command(given) => found.extend(given.after(text, hit.range())),
+                Announced::Shape(shape) => tokens.extend(shape.at(text, at)),
+                Announced::Block => tokens.extend(blocks::at(text, at)),
+                Announced::Header(header) => header.after(text, hit.range(), &mut rest),
+                Announced::Command(given) => rest.extend(given.after(text, hit.range())),
                 Announced::Name => {}
             }
             // `key-` begins a token, and may be a part of a name as well.
@@ -190,9 +209,11 @@ impl Redactor {
             if may_name && at >= named {
                 let name = Name::around(text, hit.range());
                 named = name.range.end;
-                found.extend(values::of(text, &name));
+                rest.extend(values::of(text, &name));
             }
         }
+        found.append(&mut tokens);
+        found.append(&mut rest);
     }
 }
 
@@ -248,10 +269,11 @@ fn without(found: Vec<Finding>, markers: &[Range<usize>]) -> Vec<Finding> {
     let mut left = Vec::new();
     for Finding { kind, range } in found {
         let mut start = range.start;
-        for marker in markers {
-            if marker.start >= range.end || marker.end <= start {
-                continue;
-            }
+        let next = markers.partition_point(|marker| marker.end <= start);
+        let inside = markers[next..]
+            .iter()
+            .take_while(|marker| marker.start < range.end);
+        for marker in inside {
             left.push(Finding::new(kind, start..marker.start.max(start)));
             start = marker.end;
         }

@@ -1,7 +1,7 @@
 //! Values of what is named like a secret: `NAME=value`, `name: "value"`, `--name value`; and which of them are none.
 
-use super::Finding;
 use super::names::{Name, Weight};
+use super::{Finding, line_before, near};
 
 /// The kind of what is secret by its name.
 pub const SECRET: &str = "secret value";
@@ -75,8 +75,7 @@ fn spaced<'a>(text: &'a str, name: &Name) -> Option<Opened<'a>> {
 
 /// `machine … login … password X`, `requirepass X`, `set -x TOKEN X`
 fn is_told(text: &str, name: &Name) -> bool {
-    let before = &text[..name.range.start];
-    let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+    let line = line_before(&text[..name.range.start]);
     match &text[name.range.clone()] {
         "password" => line.contains("login "),
         "requirepass" | "masterauth" => true,
@@ -137,7 +136,7 @@ pub fn of(text: &str, name: &Name) -> Option<Finding> {
 /// What a type stands before: `token: &str = "…"`.
 fn typed(text: &str, weight: Weight, opened: &Opened) -> Option<Finding> {
     let is_type = |c: char| c.is_alphanumeric() || "_&<>' .?:|[]".contains(c);
-    let rest = &text[opened.at..];
+    let rest = near(&text[opened.at..]);
     let length = rest.find(|c| !is_type(c)).filter(|length| *length < 60)?;
     let equals = rest[length..].strip_prefix('=')?;
     let (at, quote) = quoted_from(text, text.len() - equals.trim_start().len());
@@ -148,6 +147,7 @@ fn typed(text: &str, weight: Weight, opened: &Opened) -> Option<Finding> {
 
 /// What stands between such a quote and the next; to the end of the line where that is missing.
 pub fn inside<'a>(text: &'a str, quote: &str) -> &'a str {
+    let text = near(text);
     let line = &text[..text.find(['\n', '\r']).unwrap_or(text.len())];
     let end = line.match_indices(quote).map(|(at, _)| at);
     let mut end = end.filter(|at| {
@@ -158,7 +158,7 @@ pub fn inside<'a>(text: &'a str, quote: &str) -> &'a str {
 
 /// A value without quotes. At the beginning of a line it goes on to the next blank.
 fn bare<'a>(text: &'a str, name: &Name, opened: &Opened) -> &'a str {
-    let rest = &text[opened.at..];
+    let rest = near(&text[opened.at..]);
     let is_alone = opens_line(&text[..name.range.start]);
     let is_end = |c: char| {
         c.is_whitespace()
@@ -173,9 +173,7 @@ fn bare<'a>(text: &'a str, name: &Name, opened: &Opened) -> &'a str {
 
 /// Does nothing stand before it on its line but what begins one?
 fn opens_line(before: &str) -> bool {
-    let line = before
-        .rfind(['\n', '\r'])
-        .map_or(before, |at| &before[at + 1..]);
+    let line = line_before(before);
     let line = line.rsplit("\\n").next().unwrap_or(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "+-$>#".contains(c));
     matches!(
