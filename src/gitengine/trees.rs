@@ -115,7 +115,7 @@ impl Git {
         &self,
         trees: &[Oid],
         is_wanted: impl Fn(&[u8]) -> bool,
-    ) -> Result<Vec<Vec<(Vec<u8>, Oid)>>> {
+    ) -> Result<Vec<Files>> {
         let mut files = vec![Vec::new(); trees.len()];
         let mut level: Vec<(usize, Vec<u8>, Oid)> = Vec::new();
         let tops = trees.iter().cloned().enumerate();
@@ -237,6 +237,9 @@ fn parse(record: &[u8]) -> Option<(&[u8], Entry)> {
     let oid = Oid::from_bytes(fields.nth(1)?)?;
     Some((path, Entry { mode, oid }))
 }
+
+/// Files of a tree: their paths, and what they are.
+pub type Files = Vec<(Vec<u8>, Oid)>;
 
 /// An entry of a tree, of whatever kind.
 #[derive(Clone)]

@@ -45,7 +45,7 @@ impl Given {
         let spaced = |option| behind(option).filter(|(_, blanks)| *blanks > 0);
         let value = match self {
             Given::Here => {
-                value(text, word.end + 1).filter(|value| !text[..value.start].ends_with(' '))
+                value(text, word.end + 1).filter(|value| text[..value.start].ends_with(['\'', '"']))
             }
             Given::After(option) => {
                 spaced(option).and_then(|(at, blanks)| value(text, at + blanks))
