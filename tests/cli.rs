@@ -102,6 +102,7 @@ fn the_text_of_help() {
       sessions     List the sessions, or put one away without committing
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
+      redact       Look for secrets in what is stored already
       agents       List the agents: which are here, and how each is connected
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
@@ -1247,6 +1248,7 @@ fn where_there_is_no_session() {
             &["restore", "1"],
             &["restore", "0", "--dry-run"],
             &["forget", "-f", "a", "--yes"],
+            &["redact", "--check"],
             &["accept", "x"],
         ],
         1,

@@ -41,6 +41,7 @@ mod plugins;
 mod processes;
 mod races;
 mod readme;
+mod redact;
 mod restore;
 mod restore_paths;
 mod revert;

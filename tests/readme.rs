@@ -413,7 +413,12 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
     records.hold("### An undo or redo", &["redo"]);
     records.0.edio(["undo"]).ok();
     records.0.write("env", "TOKEN=hush\n");
-    records.0.edio(["snapshot"]).ok();
+    records
+        .0
+        .edio(["snapshot", "-m", "DB_PASSWORD=hush9000"])
+        .ok();
+    let ran = records.0.edio(["redact", "--check", "--json"]);
+    assert_eq!(fields("### A likely secret"), keys(&ran.json()[0]));
     records.0.remove("env");
     let forgotten = records.of(&["forget", "-f", "env", "--yes"]);
     assert_eq!(fields("### A forget"), keys(&forgotten));

@@ -24,6 +24,7 @@ mod outcome;
 mod owners;
 mod plan;
 mod record;
+pub mod redact;
 pub mod redo;
 pub mod restore;
 pub mod revert;

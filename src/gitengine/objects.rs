@@ -465,6 +465,28 @@ impl Git {
         Ok(contents)
     }
 
+    /// Those of these objects that are blobs of so many bytes at most, with their content.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn blobs_up_to(&self, oids: &[Oid], bytes: u64) -> Result<Vec<(Oid, Vec<u8>)>> {
+        let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
+        let ask = self.ask("cat-file").args(["--batch-check", "--buffer"]);
+        let output = ask.input(lines).run()?;
+        let small = output.lines().filter_map(|line| {
+            let mut words = line.to_str().ok()?.split(' ');
+            let (oid, kind, length) = (words.next()?, words.next()?, words.next()?);
+            let is_small = length.parse().is_ok_and(|length: u64| length <= bytes);
+            (kind == "blob" && is_small)
+                .then(|| Oid::new(oid))
+                .flatten()
+        });
+        let small: Vec<Oid> = small.collect();
+        let contents = self.raw_objects("blob", &small)?;
+        Ok(small.into_iter().zip(contents).collect())
+    }
+
     /// The commits that can be reached from these, without the history that the user's own refs hold.
     ///
     /// # Errors

@@ -122,6 +122,46 @@ impl Git {
             .collect()
     }
 
+    /// The files of each of these trees whose path begins with a name that is wanted, with their paths. One process for
+    /// each level of folders, however many trees there are.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read, or git failed.
+    pub fn files_of_trees(
+        &self,
+        trees: &[Oid],
+        is_wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<Files>> {
+        let mut files = vec![Vec::new(); trees.len()];
+        let mut level: Vec<(usize, Vec<u8>, Oid)> = Vec::new();
+        let tops = trees.iter().cloned().enumerate();
+        level.extend(tops.map(|(at, tree)| (at, Vec::new(), tree)));
+        while !level.is_empty() {
+            let oids: Vec<Oid> = level.iter().map(|(_, _, oid)| oid.clone()).collect();
+            let mut below = Vec::new();
+            for ((at, folder, oid), raw) in level.iter().zip(self.raw_objects("tree", &oids)?) {
+                let read = items(&raw, self.format).ok_or_else(|| GitError::Output {
+                    command: "git cat-file --batch".to_owned(),
+                    what: format!("a tree that can't be read: {oid}"),
+                })?;
+                for item in read {
+                    if folder.is_empty() && !is_wanted(&item.name) {
+                        continue;
+                    }
+                    let path = [folder.as_slice(), &item.name].concat();
+                    match item.kind() {
+                        "tree" => below.push((*at, [&path, &b"/"[..]].concat(), item.oid)),
+                        "blob" => files[*at].push((path, item.oid)),
+                        _ => {}
+                    }
+                }
+            }
+            level = below;
+        }
+        Ok(files)
+    }
+
     /// What a tree has at these paths, where it has files or links there.
     ///
     /// # Errors
@@ -239,6 +279,9 @@ fn parse(record: &[u8]) -> Option<(&[u8], Entry)> {
     let oid = Oid::from_bytes(fields.nth(1)?)?;
     Some((path, Entry { mode, oid }))
 }
+
+/// Files of a tree: their paths, and what they are.
+pub type Files = Vec<(Vec<u8>, Oid)>;
 
 /// An entry of a tree, of whatever kind.
 #[derive(Clone)]

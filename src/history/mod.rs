@@ -41,6 +41,7 @@ pub mod side;
 pub mod skipped;
 pub mod snapshot;
 pub mod state;
+pub mod stored;
 pub mod trailers;
 pub mod turn;
 pub mod undo;

@@ -22,38 +22,48 @@ pub fn at(text: &str, at: usize) -> Option<Finding> {
     let body = at + BEGIN.len() + label.len() + "-----".len();
     let end = format!("-----END {label}-----");
     let (length, key) = body_length(&text[body..]);
-    let close = text[body + length..].starts_with(&end);
-    let end = body + length + if close { end.len() } else { 0 };
+    let end = match text[body + length..].starts_with(&end) {
+        true => body + length + end.len(),
+        false => body + text[body..body + length].trim_end().len(),
+    };
     (key >= SHORTEST).then(|| Finding::new(KIND, at..end))
 }
 
 /// How far a key goes on, and how much of that is key and not what stands around it.
 fn body_length(text: &str) -> (usize, usize) {
     let (mut length, mut key) = (0, 0);
+    // Where it is cut off, a short word on a line of its own belongs to what comes behind.
+    let mut firm = (0, 0);
     for line in lines(text) {
         let end = line.find("-----END ").unwrap_or(line.len());
         let bare = line[..end].trim_end_matches("\\n").trim_end_matches("\\r");
         let bare = bare.trim_matches(is_around);
-        let is_header = bare.split_once(": ").is_some_and(|(name, _)| {
-            name.bytes()
-                .all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
-        });
         if bare.bytes().all(is_base64) {
             key += bare.len();
-        } else if !is_header || key > 0 {
-            // The last line may end in the middle, with whatever was behind it.
+        } else if !is_header(bare) || key > 0 {
+            // The line may be cut off in its middle.
             let run = line.bytes().take_while(|byte| is_base64(*byte)).count();
             return match run >= SHORTEST {
                 true => (length + run, key + run),
-                false => (length, key),
+                false => firm,
             };
         }
         length += end;
         if end < line.len() {
             return (length, key);
         }
+        if bare.len() >= SHORTEST {
+            firm = (length, key);
+        }
     }
-    (length, key)
+    firm
+}
+
+/// `Proc-Type: 4,ENCRYPTED`, `Version: GnuPG v2`
+fn is_header(line: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'-';
+    let name = line.split_once(": ").map(|(name, _)| name);
+    name.is_some_and(|name| name.bytes().all(is_part))
 }
 
 /// Lines with what ends each of them: a line break, or one that is written `\n`.

@@ -5,7 +5,7 @@
 
 use super::Finding;
 use super::shapes::AWS_KEY_ID;
-use super::values::{Traits, is_nothing, is_random};
+use super::values::{Traits, is_nothing, is_path, is_random};
 
 const KIND: &str = "high entropy";
 const AWS_SECRET: &str = "aws secret key";
@@ -33,7 +33,8 @@ pub fn find(text: &str, found: &mut Vec<Finding>) {
         if (SHORTEST.0..=LONGEST).contains(&length) {
             let end = at + length;
             let word = &text[at..end];
-            let is_aws = word.len() == 40 && key_ids.iter().any(|id| id.abs_diff(at) < 300);
+            let near = key_ids.partition_point(|id| id + 300 < at);
+            let is_aws = word.len() == 40 && key_ids.get(near).is_some_and(|id| *id < at + 300);
             if is_aws && Traits::of(word.as_bytes()).is_mixed() {
                 found.push(Finding::new(AWS_SECRET, at..end));
             } else if is_secret(word) && !is_something_else(text, at, end) {
@@ -52,17 +53,12 @@ fn is_part(byte: u8) -> bool {
 fn is_secret(word: &str) -> bool {
     // Most words end here.
     let traits = Traits::of(word.as_bytes());
-    if !traits.is_mixed() || traits.digits < 2 || traits.turns * 100 < word.len() * 25 {
+    if !traits.is_mixed() || traits.digits < 2 || !traits.turns(25) {
         return false;
     }
-    let is_path = word.starts_with('/') || word.split('/').any(is_name);
-    !is_path && !is_nothing(word) && is_random(word) && is_even(word)
-}
-
-/// A part of a path, or of a name: a word of one case.
-fn is_name(part: &str) -> bool {
-    let is_lower = part.bytes().all(|byte| byte.is_ascii_lowercase());
-    part.len() >= 4 && (is_lower || part.bytes().all(|byte| byte.is_ascii_uppercase()))
+    let is_path = word.starts_with('/') || is_path(word);
+    let is_sequence = word.to_ascii_lowercase().contains("abcdefgh");
+    !is_path && !is_sequence && !is_nothing(word) && is_random(word) && is_even(word)
 }
 
 /// Are its characters as many as chance would have them? The bits that each of them carries.

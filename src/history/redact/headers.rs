@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Finding;
 use super::values::{Opened, is_nothing, is_random, opened};
+use super::{Finding, near};
 
 /// What such a place is announced by.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ impl Header {
     /// Adds what is secret behind such a word.
     pub fn after(self, text: &str, word: Range<usize>, found: &mut Vec<Finding>) {
         match self {
-            Header::Authorization => found.extend(authorization(text, word.end)),
+            Header::Authorization => found.extend(authorization(text, word)),
             Header::Bearer => {
                 let run = credential(&text[word.end..]);
                 if is_random(run) && run.len() >= 16 {
@@ -63,22 +63,14 @@ impl Header {
     }
 }
 
-fn authorization(text: &str, end: usize) -> Option<Finding> {
-    let Opened { at, quote, .. } = opened(text, end)?;
-    let line = &text[at..];
-    let line = match quote {
-        // A header in a list of them: the quote of its name ends it, too.
-        "" => {
-            &line[..line
-                .find(['"', '\'', '`', '\n', '\\'])
-                .unwrap_or(line.len())]
-        }
-        quote => {
-            &line[..line
-                .find([quote.chars().next_back()?, '\n'])
-                .unwrap_or(line.len())]
-        }
-    };
+fn authorization(text: &str, word: Range<usize>) -> Option<Finding> {
+    let Opened { at, quote, .. } = opened(text, word.end)?;
+    let line = near(&text[at..]);
+    // A header that stands in quotes as a whole ends with them.
+    let around = text[..word.start].chars().next_back();
+    let around = around.filter(|c| "\"'`".contains(*c) && quote.is_empty());
+    let ends = [quote.chars().next_back().or(around).unwrap_or('\n'), '\n'];
+    let line = &line[..line.find(ends).unwrap_or(line.len())];
     let line = line.trim_end_matches('\\');
     for (scheme, is_whole_line) in SCHEMES {
         let has_scheme = line
@@ -109,13 +101,11 @@ fn credential(text: &str) -> &str {
 
 fn is_credential(run: &str) -> bool {
     let has = |is: fn(&u8) -> bool| run.bytes().any(|byte| is(&byte));
-    let is_word =
-        !has(u8::is_ascii_digit) && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
-    let is_path = run.contains('.')
-        && run
-            .split('.')
-            .all(|part| !part.bytes().any(|byte| byte.is_ascii_digit()));
-    run.len() >= 6 && !is_nothing(run) && !(is_word && run.len() < 24) && !is_path
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let is_odd = has(u8::is_ascii_digit) || is_mixed || run.len() >= 24;
+    // `config.token`
+    let is_dotted = run.contains('.') && !has(u8::is_ascii_digit);
+    run.len() >= 6 && is_odd && !is_dotted && !is_nothing(run)
 }
 
 /// The values of cookies that may open a session.
@@ -123,7 +113,7 @@ fn cookies(text: &str, end: usize, found: &mut Vec<Finding>) {
     let Some(opened) = opened(text, end).filter(|opened| opened.separator == ':') else {
         return;
     };
-    let line = &text[opened.at..];
+    let line = near(&text[opened.at..]);
     let line = &line[..line
         .find(['"', '\'', '`', '\n', '\\'])
         .unwrap_or(line.len())];

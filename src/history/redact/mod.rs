@@ -1,11 +1,12 @@
 //! Redaction: secrets are taken out of text before it is written.
 //!
 //! What is found is replaced by `[redacted: <kind>]`; all else stays to the letter. It looks at text alone: the shapes of
-//! known tokens ([`shapes`]), key blocks ([`blocks`]), headers, cookies and URLs ([`headers`]), values of what is named
-//! like a secret ([`names`], [`values`]), long random words ([`entropy`]), and what the user's own patterns match
-//! ([`own`]). The contents of files are never redacted: they must come back exactly.
+//! known tokens ([`shapes`]), key blocks ([`blocks`]), headers, cookies and URLs ([`headers`]), options of commands
+//! ([`commands`]), values of what is named like a secret ([`names`], [`values`]), long random words ([`entropy`]), and
+//! what the user's own patterns match ([`own`]). The contents of files are never redacted: they must come back exactly.
 
 mod blocks;
+mod commands;
 mod entropy;
 mod headers;
 mod names;
@@ -21,10 +22,26 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+use self::commands::Given;
 use self::headers::Header;
 use self::names::Name;
 use self::own::Own;
 use self::shapes::Shape;
+
+/// No value and no line is looked at further than this: the time that a text takes grows with its length alone.
+const FARTHEST: usize = 8192;
+
+/// The beginning of a text, as far as it is looked at.
+fn near(text: &str) -> &str {
+    &text[..text.floor_char_boundary(FARTHEST)]
+}
+
+/// What stands on the line before this, as far back as it is looked at. The beginning of a line that is longer is none.
+fn line_before(text: &str) -> &str {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(200));
+    let line = &text[from..];
+    line.rfind(['\n', '\r']).map_or(line, |at| &line[at + 1..])
+}
 
 /// The setting with the user's own patterns.
 pub const SETTING: &str = "edio.redact";
@@ -57,6 +74,7 @@ enum Announced {
     Shape(&'static Shape),
     Block,
     Header(Header),
+    Command(Given),
     /// A name like that of a secret, which the word is a part of.
     Name,
 }
@@ -64,10 +82,12 @@ enum Announced {
 fn announcing() -> impl Iterator<Item = (&'static str, Announced)> {
     let shapes = shapes::SHAPES.iter();
     let headers = headers::WORDS.iter();
+    let commands = commands::WORDS.iter();
     let names = names::WORDS.iter();
     (shapes.map(|shape| (shape.prefix, Announced::Shape(shape))))
         .chain([(blocks::BEGIN, Announced::Block)])
         .chain(headers.map(|(word, header)| (*word, Announced::Header(*header))))
+        .chain(commands.map(|(word, given)| (*word, Announced::Command(*given))))
         .chain(names.map(|word| (*word, Announced::Name)))
 }
 
@@ -163,24 +183,37 @@ impl Redactor {
 
     fn announced(&self, text: &str, markers: &[Range<usize>], found: &mut Vec<Finding>) {
         let mut named = 0;
+        // Where a token stands in a header, it is called by its name.
+        let mut tokens = Vec::new();
+        let mut rest = Vec::new();
         for hit in self.words.find_iter(text) {
             let at = hit.start();
-            if markers.iter().any(|marker| marker.contains(&at)) {
+            let next = markers.partition_point(|marker| marker.end <= at);
+            if markers.get(next).is_some_and(|marker| marker.start <= at) {
                 continue;
             }
-            match self.announced[hit.pattern().as_usize()] {
-                Announced::Shape(shape) => found.extend(shape.at(text, at)),
-                Announced::Block => found.extend(blocks::at(text, at)),
-                Announced::Header(header) => header.after(text, hit.range(), found),
+            let announced = self.announced[hit.pattern().as_usize()];
+            match announced {
+                Announced::Shape(shape) => tokens.extend(shape.at(text, at)),
+                Announced::Block => tokens.extend(blocks::at(text, at)),
+                Announced::Header(header) => header.after(text, hit.range(), &mut rest),
+                Announced::Command(given) => rest.extend(given.after(text, hit.range())),
                 Announced::Name => {}
             }
             // `key-` begins a token, and may be a part of a name as well.
-            if at >= named {
+            let may_name = match announced {
+                Announced::Name => true,
+                Announced::Shape(shape) => shape.prefix.contains("key"),
+                _ => false,
+            };
+            if may_name && at >= named {
                 let name = Name::around(text, hit.range());
                 named = name.range.end;
-                found.extend(values::of(text, &name));
+                rest.extend(values::of(text, &name));
             }
         }
+        found.append(&mut tokens);
+        found.append(&mut rest);
     }
 }
 
@@ -236,10 +269,11 @@ fn without(found: Vec<Finding>, markers: &[Range<usize>]) -> Vec<Finding> {
     let mut left = Vec::new();
     for Finding { kind, range } in found {
         let mut start = range.start;
-        for marker in markers {
-            if marker.start >= range.end || marker.end <= start {
-                continue;
-            }
+        let next = markers.partition_point(|marker| marker.end <= start);
+        let inside = markers[next..]
+            .iter()
+            .take_while(|marker| marker.start < range.end);
+        for marker in inside {
             left.push(Finding::new(kind, start..marker.start.max(start)));
             start = marker.end;
         }

@@ -197,7 +197,15 @@ pub fn weigh(name: &str) -> Option<Weight> {
         "passkey" | "authkey" | "masterkey" => Some(Weight::Key),
         "credential" | "credentials" | "creds" | "authorization" => Some(Weight::Key),
         "auth" => Some(Weight::Hint),
-        _ if ends(&["password", "passwd", "passphrase", "dbpass", "userpass"]) => {
+        _ if ends(&[
+            "password",
+            "passwd",
+            "passphrase",
+            "passwort",
+            "dbpass",
+            "userpass",
+        ]) =>
+        {
             Some(Weight::Password)
         }
         _ if ends(&["secret"]) => Some(Weight::Secret),

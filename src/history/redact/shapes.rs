@@ -118,7 +118,6 @@ pub const SHAPES: &[Shape] = &[
     shape("npm_", "npm token", Body::Word, 36, 64),
     shape("pypi-AgE", "pypi token", Body::Url, 40, 512),
     shape("SG.", "sendgrid key", Body::Dotted, 40, 100),
-    shape("SK", "twilio key", Body::Hex, 32, 32),
     shape("dop_v1_", "digitalocean token", Body::Hex, 64, 64),
     shape("doo_v1_", "digitalocean token", Body::Hex, 64, 64),
     shape("dor_v1_", "digitalocean token", Body::Hex, 64, 64),
@@ -177,7 +176,7 @@ impl Shape {
         let run = &text[body..body + run.take(self.lengths.1 + 1).count()];
         let run = match self.body {
             Body::Jwt => jwt(run)?,
-            Body::Dotted | Body::Url => run.trim_end_matches(['.', '=', '-']),
+            Body::Dotted | Body::Url => run.trim_end_matches(['.', '=']),
             _ => run,
         };
         let (shortest, longest) = self.lengths;

@@ -1,7 +1,7 @@
 //! Values of what is named like a secret: `NAME=value`, `name: "value"`, `--name value`; and which of them are none.
 
-use super::Finding;
 use super::names::{Name, Weight};
+use super::{Finding, line_before, near};
 
 /// The kind of what is secret by its name.
 pub const SECRET: &str = "secret value";
@@ -60,7 +60,7 @@ fn spaced<'a>(text: &'a str, name: &Name) -> Option<Opened<'a>> {
             .find(|word| text[at..].starts_with(word));
         at += is_said.map_or(0, str::len);
         let is_quoted = !quoted_from(text, at).1.is_empty();
-        if !(is_said.is_some() || is_quoted || is_netrc(text, name)) {
+        if !(is_said.is_some() || is_quoted || is_told(text, name)) {
             return None;
         }
     }
@@ -73,16 +73,31 @@ fn spaced<'a>(text: &'a str, name: &Name) -> Option<Opened<'a>> {
     })
 }
 
-/// `machine … login … password …`
-fn is_netrc(text: &str, name: &Name) -> bool {
-    let before = &text[..name.range.start];
-    let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
-    text[name.range.clone()] == *"password" && line.contains("login ")
-        || &text[name.range.clone()] == "requirepass"
+/// `machine … login … password X`, `requirepass X`, `set -x TOKEN X`
+fn is_told(text: &str, name: &Name) -> bool {
+    let line = line_before(&text[..name.range.start]);
+    match &text[name.range.clone()] {
+        "password" => line.contains("login "),
+        "requirepass" | "masterauth" => true,
+        _ => name.is_loud && line.trim_start().starts_with("set ") && line.contains(" -"),
+    }
+}
+
+/// `name: DB_PASSWORD`, and on the next line `value: …`
+fn listed<'a>(text: &'a str, name: &Name) -> Option<Opened<'a>> {
+    let before = text[..name.range.start].trim_end_matches([' ', '"', '\'', '\\']);
+    let before = before
+        .strip_suffix(':')?
+        .trim_end_matches(['"', '\'', '\\']);
+    before.ends_with("name").then_some(())?;
+    let rest = &text[name.range.end..];
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\"',\\".contains(c));
+    let after = rest.strip_prefix("value")?;
+    opened(text, text.len() - after.len())
 }
 
 /// Where a value that stands here begins, behind its quote, and that quote.
-fn quoted_from(text: &str, at: usize) -> (usize, &str) {
+pub fn quoted_from(text: &str, at: usize) -> (usize, &str) {
     let rest = &text[at..];
     let prefix = usize::from(rest.starts_with(['f', 'b', 'r', 'u', '@', '$', 'L']));
     for skipped in [0, prefix] {
@@ -101,8 +116,12 @@ fn after_quote(text: &str) -> Option<&str> {
 
 /// What is secret of what this name is given.
 pub fn of(text: &str, name: &Name) -> Option<Finding> {
-    let weight = name.weight?;
-    let opened = opened(text, name.range.end).or_else(|| spaced(text, name))?;
+    let weight = name
+        .weight
+        .filter(|_| !text[..name.range.start].ends_with("://"))?;
+    let opened = opened(text, name.range.end)
+        .or_else(|| listed(text, name))
+        .or_else(|| spaced(text, name))?;
     let value = match opened.quote {
         "" => match bare(text, name, &opened) {
             value if is_secret_bare(value, weight, name, &opened) => value,
@@ -117,7 +136,7 @@ pub fn of(text: &str, name: &Name) -> Option<Finding> {
 /// What a type stands before: `token: &str = "…"`.
 fn typed(text: &str, weight: Weight, opened: &Opened) -> Option<Finding> {
     let is_type = |c: char| c.is_alphanumeric() || "_&<>' .?:|[]".contains(c);
-    let rest = &text[opened.at..];
+    let rest = near(&text[opened.at..]);
     let length = rest.find(|c| !is_type(c)).filter(|length| *length < 60)?;
     let equals = rest[length..].strip_prefix('=')?;
     let (at, quote) = quoted_from(text, text.len() - equals.trim_start().len());
@@ -127,7 +146,8 @@ fn typed(text: &str, weight: Weight, opened: &Opened) -> Option<Finding> {
 }
 
 /// What stands between such a quote and the next; to the end of the line where that is missing.
-fn inside<'a>(text: &'a str, quote: &str) -> &'a str {
+pub fn inside<'a>(text: &'a str, quote: &str) -> &'a str {
+    let text = near(text);
     let line = &text[..text.find(['\n', '\r']).unwrap_or(text.len())];
     let end = line.match_indices(quote).map(|(at, _)| at);
     let mut end = end.filter(|at| {
@@ -138,7 +158,7 @@ fn inside<'a>(text: &'a str, quote: &str) -> &'a str {
 
 /// A value without quotes. At the beginning of a line it goes on to the next blank.
 fn bare<'a>(text: &'a str, name: &Name, opened: &Opened) -> &'a str {
-    let rest = &text[opened.at..];
+    let rest = near(&text[opened.at..]);
     let is_alone = opens_line(&text[..name.range.start]);
     let is_end = |c: char| {
         c.is_whitespace()
@@ -153,9 +173,7 @@ fn bare<'a>(text: &'a str, name: &Name, opened: &Opened) -> &'a str {
 
 /// Does nothing stand before it on its line but what begins one?
 fn opens_line(before: &str) -> bool {
-    let line = before
-        .rfind(['\n', '\r'])
-        .map_or(before, |at| &before[at + 1..]);
+    let line = line_before(before);
     let line = line.rsplit("\\n").next().unwrap_or(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "+-$>#".contains(c));
     matches!(
@@ -165,20 +183,22 @@ fn opens_line(before: &str) -> bool {
 }
 
 fn is_secret_bare(value: &str, weight: Weight, name: &Name, opened: &Opened) -> bool {
-    let is_code = value.contains(['(', ')', '{', '}', '[', ']', '<', '>', '"'])
-        || value.contains("::")
-        || value.contains("->");
+    let is_variable = name.is_loud && opened.is_tight && opened.separator == '=';
+    let is_code = value.contains(['(', '{', '[', '<', '"'])
+        || !is_variable && value.contains([')', '}', ']', '>'])
+        || ["::", "->", "://"].iter().any(|sign| value.contains(sign));
+    let is_path =
+        value.starts_with('/') && !(value.len() >= 32 && is_random(value) && !is_path(value));
     let is_reference = value.starts_with([
-        '$', '&', '*', '|', '/', '~', '%', '!', '.', '@', ':', '=', '-', '\\',
+        '$', '&', '*', '|', '~', '%', '!', '.', '@', ':', '=', '-', '\\',
     ]);
-    if is_code || is_reference || is_nothing(value) || value.contains("://") || is_dotted(value) {
+    if is_code || is_path || is_reference || is_nothing(value) || is_dotted(value) {
         return false;
     }
-    let is_variable = name.is_loud && opened.is_tight && opened.separator == '=';
     match weight {
         Weight::Password if is_variable => value.len() >= 4 && !is_named(value),
-        Weight::Password => is_more_than_a_word(value),
-        Weight::Secret => is_more_than_a_word(value) && !are_words(value),
+        Weight::Password => is_more_than_a_word(value) || is_random(value),
+        Weight::Secret => is_more_than_a_word(value) && !are_words(value) || is_random(value),
         Weight::Key => is_random(value) || is_uuid(value),
         Weight::Hint => is_random(value) && value.len() >= 16,
     }
@@ -200,7 +220,7 @@ fn is_secret_quoted(value: &str, weight: Weight, separator: char) -> bool {
         Weight::Password if matches!(separator, '=' | ':') => {
             value.len() >= 4 && !is_named(value) && !is_dotted(value) && !is_rule(value)
         }
-        Weight::Password => is_more_than_a_word(value),
+        Weight::Password => is_more_than_a_word(value) || is_random(value),
         Weight::Secret => {
             is_more_than_a_word(value) && (!are_words(value) || !value.contains(['-', '_']))
         }
@@ -363,7 +383,7 @@ fn is_rule(value: &str) -> bool {
             .any(|part| NOTHING.contains(&part))
 }
 
-fn is_more_than_a_word(value: &str) -> bool {
+pub fn is_more_than_a_word(value: &str) -> bool {
     let is_odd =
         |c: char| c.is_ascii_digit() || c.is_ascii_punctuation() && !"-_.,:;/?".contains(c);
     value.len() >= 6
@@ -457,20 +477,32 @@ fn is_uuid(value: &str) -> bool {
             .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
+/// A part of it is a word of one case: a path, or a name.
+pub fn is_path(value: &str) -> bool {
+    value.split('/').any(|part| {
+        let is_lower = part.bytes().all(|byte| byte.is_ascii_lowercase());
+        part.len() >= 4 && (is_lower || part.bytes().all(|byte| byte.is_ascii_uppercase()))
+    })
+}
+
 /// Is it a word that nobody would think of?
 pub fn is_random(value: &str) -> bool {
-    if value.len() < 8
-        || is_nothing(value)
-        || is_uuid(value)
-        || is_date_or_version(value)
-        || are_words(value)
-    {
+    if value.len() < 8 || is_nothing(value) || is_uuid(value) || is_date_or_version(value) {
         return false;
+    }
+    // Names in camel case turn at each fourth letter or so.
+    let is_odd = |part: &str| {
+        let traits = Traits::of(part.as_bytes());
+        part.len() >= 10 && traits.uppers > 1 && traits.lowers > 1 && traits.turns(38)
+    };
+    let is_between = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !"+/".contains(c);
+    if value.split(is_between).any(is_odd) {
+        return true;
     }
     let run: Vec<u8> = value.bytes().filter(u8::is_ascii_alphanumeric).collect();
     let traits = Traits::of(&run);
-    traits.switches >= 3
-        || run.len() >= 16 && traits.is_mixed() && traits.turns * 100 >= run.len() * 35
+    let is_mixed = run.len() >= 16 && traits.is_mixed() && traits.turns(28);
+    !are_words(value) && (traits.switches >= 3 || is_mixed)
 }
 
 /// What a run of letters and digits looks like.
@@ -479,8 +511,8 @@ pub struct Traits {
     pub digits: usize,
     /// How often a digit follows a letter, or a letter a digit.
     pub switches: usize,
-    /// How often letters and digits change, or an upper-case letter follows a letter.
-    pub turns: usize,
+    turns: usize,
+    length: usize,
     uppers: usize,
     lowers: usize,
 }
@@ -497,9 +529,15 @@ impl Traits {
             digits: count(u8::is_ascii_digit),
             switches: pairs().filter(|(a, b)| is_switch(a, b)).count(),
             turns: pairs().filter(|(a, b)| is_turn(a, b)).count(),
+            length: run.len(),
             uppers: count(u8::is_ascii_uppercase),
             lowers: count(u8::is_ascii_lowercase),
         }
+    }
+
+    /// Do letters and digits change, or does an upper-case letter follow a letter, at so many of a hundred characters?
+    pub fn turns(&self, percent: usize) -> bool {
+        self.turns * 100 >= self.length * percent
     }
 
     /// Does it have digits, and letters of both cases?
