@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::Result;
 use crate::gitengine::{Commit, Oid};
 
+use super::conversation;
 use super::forget::Extent;
 use super::redact::{Redactor, SETTING};
 use super::refnames::{self, SessionId};
@@ -172,13 +173,15 @@ fn find_beside(
     secrets: &mut Vec<Secret>,
 ) -> Result<()> {
     let turns = noted.iter().filter_map(|noted| {
-        let side = noted.trailers.get("Side").and_then(Oid::new)?;
-        Some((side, noted.turn?))
+        let named =
+            ["Side", "Conversation"].map(|name| noted.trailers.get(name).and_then(Oid::new));
+        let turn = noted.turn?;
+        Some(named.into_iter().flatten().map(move |side| (side, turn)))
     });
-    let turns: BTreeMap<Oid, Number> = turns.collect();
+    let turns: BTreeMap<Oid, Number> = turns.flatten().collect();
     let sides: Vec<&Noted> = noted.iter().filter(|noted| noted.is_side()).collect();
     let trees: Vec<Oid> = sides.iter().map(|side| side.commit.tree.clone()).collect();
-    let is_text = |name: &[u8]| matches!(name, b"prompt" | b"transcript" | b"tool");
+    let is_text = |name: &[u8]| name == conversation::FILE.as_bytes();
     let files = workspace.git.files_of_trees(&trees, is_text)?;
     let oids: BTreeSet<Oid> = files.iter().flatten().map(|(_, oid)| oid.clone()).collect();
     let oids: Vec<Oid> = oids.into_iter().collect();
