@@ -4,11 +4,14 @@
 
 pub mod accept;
 pub mod agents;
+pub mod bisect;
+mod checkout;
 pub mod completions;
 mod connection;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod exec;
 pub mod forget;
 pub mod gc;
 pub mod hook;

@@ -23,11 +23,12 @@ pub struct Args {
     turn: Address,
 }
 
+/// A turn, and what it changed.
 #[derive(Serialize)]
-struct Record {
+pub(super) struct Record {
     #[serde(flatten)]
-    turn: TurnRecord,
-    changes: Vec<DifferenceRecord>,
+    pub(super) turn: TurnRecord,
+    pub(super) changes: Vec<DifferenceRecord>,
 }
 
 /// Runs it.
@@ -63,7 +64,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
+pub(super) fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
     let note = &turn.note;
     let mark = match session.current.as_ref() == Some(turn) {
         true => ", current",
@@ -122,7 +123,11 @@ fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
     context.term.line("").printed()
 }
 
-fn files(context: &mut Context, changes: &[Difference], hidden: &[Difference]) -> Result<()> {
+pub(super) fn files(
+    context: &mut Context,
+    changes: &[Difference],
+    hidden: &[Difference],
+) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
         let line = format!(" {} {path}", status_letter(change));

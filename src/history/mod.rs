@@ -13,7 +13,9 @@
 pub mod accept;
 pub mod address;
 pub mod archive;
+pub mod bisect;
 pub mod bytes;
+pub mod checkout;
 pub mod choice;
 pub mod compare;
 pub mod connected;
