@@ -752,3 +752,70 @@ fn steps_are_there_too() {
     assert_eq!(ran.ok().stdout, "step\n3.1\n");
     assert!(Path::new(&repo.top).exists());
 }
+
+/// A filter by the name of Git LFS that does what Git LFS does: pointers in blobs, contents elsewhere.
+fn with_contents_elsewhere() -> Repo {
+    let repo = Repo::with(&[("other", "o\n")]);
+    let store = repo.outside().join("store");
+    fs::create_dir(&store).unwrap();
+    let store = store.display();
+    let clean = format!(
+        "t=$(mktemp); cat > $t; h=$(sha256sum < $t | cut -d' ' -f1); n=$(wc -c < $t); mv $t '{store}'/$h; \
+         printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize %s\\n' $h $n"
+    );
+    let smudge = format!(
+        "p=$(cat); h=$(echo \"$p\" | sed -n 's/^oid sha256://p'); cat '{store}'/$h 2>/dev/null || echo \"$p\""
+    );
+    repo.git(["config", "filter.lfs.clean", &clean]);
+    repo.git(["config", "filter.lfs.smudge", &smudge]);
+    repo.write(".gitattributes", "*.bin filter=lfs -text\n");
+    repo
+}
+
+#[test]
+fn p3_contents_that_git_lfs_keeps_are_there_and_pointers_are_refused() {
+    let repo = with_contents_elsewhere();
+    let mut disks = Vec::new();
+    for content in ["one\0\r\n", "two\n", "three"] {
+        repo.write("a.bin", content);
+        snapshot(&repo);
+        disks.push(repo.manifest());
+    }
+    // The rules of now are not those of then.
+    repo.write(".gitattributes", "");
+    repo.remove("a.bin");
+    snapshot(&repo);
+    for turn in [1, 2, 3, 1] {
+        exec_kept(&repo, turn, "true").ok();
+        assert_eq!(repo.manifest_of(tree(&repo)), disks[turn - 1], "{turn}");
+    }
+    fs::remove_dir_all(repo.outside().join("store")).unwrap();
+    let ran = exec(&repo, "2", "echo ran");
+    assert!(
+        ran.fails(1)
+            .stderr
+            .contains("Git LFS has not the content of a.bin"),
+        "{ran}"
+    );
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn content_that_a_partial_clone_lacks_is_named() {
+    let repo = Repo::with(&[("a", "zero\n"), ("b", "zero\n")]);
+    repo.write("a", "one\n");
+    repo.commit("later");
+    repo.git(["config", "uploadpack.allowFilter", "true"]);
+    let clone = repo.outside().join("clone");
+    let url = format!("file://{}", repo.top.display());
+    let words = ["clone", "-q", "--filter=blob:none", "--no-checkout", &url];
+    repo.git([&words[..], &[clone.to_str().unwrap()]].concat());
+    repo.git_in(&clone, ["read-tree", "HEAD"]);
+    repo.git_in(&clone, ["update-index", "--skip-worktree", "a", "b"]);
+    fs::write(clone.join("c"), "c\n").unwrap();
+    repo.edio_in(&clone, ["snapshot"]).ok();
+    let ran = repo.edio_in(&clone, ["exec", "0", "echo", "ran"]);
+    assert!(ran.fails(1).stderr.contains("can't be read"), "{ran}");
+    assert!(ran.stderr.contains("to fetch it: git cat-file -e"), "{ran}");
+    assert_eq!(ran.stdout, "");
+}
