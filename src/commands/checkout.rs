@@ -82,6 +82,16 @@ impl<'w> Site<'w> {
     }
 }
 
+/// Those of git's variables that edio keeps from its own git, and that lead to no repository: the person's to set.
+const OWN: [&str; 6] = [
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+];
+
 /// The program of a command, and its words.
 ///
 /// # Errors
@@ -107,7 +117,7 @@ pub fn command(
         .args(words)
         .dir(&folder)
         .trace(workspace.git.trace.as_ref());
-    let unset = LOCAL_VARIABLES.iter();
+    let unset = LOCAL_VARIABLES.iter().filter(|name| !OWN.contains(name));
     let command = unset.fold(command, |command, name| command.without_env(name));
     command
         .env("GIT_CEILING_DIRECTORIES", env::ceilings_with(above))
