@@ -4,7 +4,7 @@
 //! all files meets none of edio's. One checkout goes from turn to turn: only what differs is written, and what the command
 //! has made and no turn held there stays, as build folders do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, While};
 use crate::gitengine::{
-    Conversion, Entry, Git, LfsFiles, Mode, Oid, PrivateIndex, RepoPath, git_bytes,
+    Conversion, Entry, Git, GitError, LfsFiles, Mode, Objects, Oid, PrivateIndex, RepoPath,
+    git_bytes,
 };
 
 use super::bytes::{self, RawIds, Unnoted, fingerprint, may_convert};
@@ -360,52 +361,45 @@ impl Checkout<'_> {
 
     /// What is to stand where.
     fn wishes(&self, turn: &Turn) -> Result<Wishes> {
-        let git = &self.room.workspace.git;
-        let entries = git.tree_entries(&turn.tree)?;
-        let raw_ids = bytes::of_turn(self.room.workspace, turn)?;
+        let workspace = self.room.workspace;
+        let entries = workspace.git.tree_entries(&turn.tree)?;
+        let raw_ids = bytes::of_turn(workspace, turn)?;
         let filtered = self.filtered(&entries, &raw_ids)?;
-        let rules = match filtered.is_empty() {
-            true => None,
-            false => Some(self.rules_summed_up(&entries)?),
-        };
-        let mut wishes = Wishes::new();
-        for (path, Entry { mode, oid }) in &entries {
-            let entry = Entry {
-                mode: *mode,
-                oid: oid.clone(),
-            };
-            let source = match (&rules, raw_ids.of(path, &entry)) {
-                _ if *mode == Mode::Gitlink => Source::Nowhere,
-                (_, Some(raw)) => Source::Blob(raw.clone()),
-                (Some(rules), None) if filtered.contains_key(path) => Source::Filtered {
-                    blob: oid.clone(),
+        let rules = self.rules_summed_up(&entries)?;
+        let wish = |(path, entry): (RepoPath, Entry)| {
+            let source = match raw_ids.of(&path, &entry) {
+                _ if entry.mode == Mode::Gitlink => Source::Nowhere,
+                Some(raw) => Source::Blob(raw.clone()),
+                None if filtered.contains(&path) => Source::Filtered {
+                    blob: entry.oid,
                     rules: rules.clone(),
                 },
-                _ => Source::Blob(oid.clone()),
+                None => Source::Blob(entry.oid),
             };
-            wishes.insert(
-                path.clone(),
-                Wanted {
-                    mode: *mode,
-                    source,
-                },
-            );
-        }
-        for (path, target) in &self.room.links {
-            let is_free = !wishes
-                .keys()
-                .any(|held| held.is_within(path) || path.is_within(held));
-            if is_free {
-                let id = git.format.hash_blob(target.len() as u64, target.as_slice());
-                let id = id.or_cannot(|| self.cannot("link", path))?;
-                let wanted = Wanted {
-                    mode: Mode::Symlink,
-                    source: Source::Link(id),
-                };
-                wishes.insert(path.clone(), wanted);
-            }
-        }
+            let mode = entry.mode;
+            (path, Wanted { mode, source })
+        };
+        let mut wishes: Wishes = entries.into_iter().map(wish).collect();
+        self.add_links(&mut wishes)?;
         Ok(wishes)
+    }
+
+    /// Adds the links to the work tree, where the turn holds nothing.
+    fn add_links(&self, wishes: &mut Wishes) -> Result<()> {
+        let format = self.room.workspace.git.format;
+        for (path, target) in &self.room.links {
+            let mut held = wishes.keys();
+            if held.any(|held| held.is_within(path) || path.is_within(held)) {
+                continue;
+            }
+            let id = format.hash_blob(target.len() as u64, target.as_slice());
+            let wanted = Wanted {
+                mode: Mode::Symlink,
+                source: Source::Link(id.or_cannot(|| self.cannot("link", path))?),
+            };
+            wishes.insert(path.clone(), wanted);
+        }
+        Ok(())
     }
 
     /// The files whose bytes come out of git's filters, by the turn's own attribute files, which are in the stage then.
@@ -413,8 +407,8 @@ impl Checkout<'_> {
         &self,
         entries: &[(RepoPath, Entry)],
         raw_ids: &RawIds,
-    ) -> Result<BTreeMap<RepoPath, Entry>> {
-        let Room { workspace, .. } = self.room;
+    ) -> Result<BTreeSet<RepoPath>> {
+        let workspace = self.room.workspace;
         let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
         let unknown = entries
             .iter()
@@ -427,7 +421,7 @@ impl Checkout<'_> {
             Unnoted::AsCheckedOut => true,
         };
         if unknown.is_empty() || !may_be_filtered || !may_convert(workspace, !rules.is_empty()) {
-            return Ok(BTreeMap::new());
+            return Ok(BTreeSet::new());
         }
         clear_folder(&self.stage)?;
         self.stage_files(&rules, LfsFiles::AsSet)?;
@@ -443,7 +437,7 @@ impl Checkout<'_> {
             (conversion, Unnoted::AsCheckedOut) => conversion != Some(Conversion::None),
             (None, Unnoted::IsBlob) => false,
         });
-        Ok(unknown.into_iter().collect())
+        Ok(unknown.into_iter().map(|(path, _)| path).collect())
     }
 
     fn rules_summed_up(&self, entries: &[(RepoPath, Entry)]) -> Result<Oid> {
@@ -458,7 +452,7 @@ impl Checkout<'_> {
     }
 
     fn stage_files(&self, entries: &[(RepoPath, Entry)], lfs_files: LfsFiles) -> Result<()> {
-        let Room { workspace, .. } = self.room;
+        let workspace = self.room.workspace;
         let index = PrivateIndex::at(&workspace.git, self.index.clone());
         let staged = workspace.git.check_out_below(
             &self.stage,
@@ -524,45 +518,50 @@ impl Checkout<'_> {
                 return Err(interrupted());
             }
             self.clear(path).or_cannot(|| self.cannot("write", path))?;
-            let bytes = match &wanted.source {
-                Source::Nowhere => {
-                    let made = self.disk.make_folder(path);
-                    made.or_cannot(|| self.cannot("make", path))?;
-                    None
-                }
-                Source::Blob(oid) => {
-                    let length = objects.next_of("blob", oid).map_err(|error| {
-                        let error = Error::cannot(format!("the content of {path} can't be read"))
-                            .because(error);
-                        match workspace.settings.is_partial_clone() {
-                            true => error.hint(format!("to fetch it: git cat-file -e {oid}")),
-                            false => error,
-                        }
-                    })?;
-                    let mut bytes = objects.answer.reader.by_ref().take(length);
-                    self.place(path, wanted.mode, length, &mut bytes)?;
-                    objects.end_of_object()?;
-                    Some(oid.clone())
-                }
-                Source::Link(oid) => {
-                    let links = &self.room.links;
-                    if let Some((_, target)) = links.iter().find(|(link, _)| link == path) {
-                        let length = target.len() as u64;
-                        self.place(path, wanted.mode, length, &mut target.as_slice())?;
-                    }
-                    Some(oid.clone())
-                }
-                Source::Filtered { .. } => Some(self.place_staged(path, wanted.mode)?),
-            };
-            let wanted = wanted.clone();
             let held = Held {
-                wanted,
-                bytes,
+                wanted: wanted.clone(),
+                bytes: self.put(path, wanted, &mut objects)?,
                 stamp: None,
             };
             self.held.insert(path.clone(), held);
         }
         Ok(objects.answer.close()?)
+    }
+
+    /// Puts at a path what is wanted there. Returns the bytes, as a blob.
+    fn put(&self, path: &RepoPath, wanted: &Wanted, objects: &mut Objects) -> Result<Option<Oid>> {
+        match &wanted.source {
+            Source::Nowhere => {
+                let made = self.disk.make_folder(path);
+                made.or_cannot(|| self.cannot("make", path))?;
+                Ok(None)
+            }
+            Source::Blob(oid) => {
+                let length = objects.next_of("blob", oid);
+                let length = length.map_err(|error| self.no_content(path, oid, error))?;
+                let mut bytes = objects.answer.reader.by_ref().take(length);
+                self.place(path, wanted.mode, length, &mut bytes)?;
+                objects.end_of_object()?;
+                Ok(Some(oid.clone()))
+            }
+            Source::Link(oid) => {
+                let mut links = self.room.links.iter();
+                if let Some((_, target)) = links.find(|(link, _)| link == path) {
+                    let length = target.len() as u64;
+                    self.place(path, wanted.mode, length, &mut target.as_slice())?;
+                }
+                Ok(Some(oid.clone()))
+            }
+            Source::Filtered { .. } => self.place_staged(path, wanted.mode).map(Some),
+        }
+    }
+
+    fn no_content(&self, path: &RepoPath, oid: &Oid, error: GitError) -> Error {
+        let error = Error::cannot(format!("the content of {path} can't be read")).because(error);
+        match self.room.workspace.settings.is_partial_clone() {
+            true => error.hint(format!("to fetch it: git cat-file -e {oid}")),
+            false => error,
+        }
     }
 
     /// Has git's filters make what is to be written of their blobs. The attribute files are in the stage already.
