@@ -5,7 +5,7 @@
     reason = "this is the room of the environment"
 )]
 
-use std::env::{current_dir, current_exe, split_paths, var_os};
+use std::env::{current_dir, current_exe, join_paths, split_paths, var_os};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -115,6 +115,15 @@ pub fn git_is_told_where() -> bool {
     ]
     .iter()
     .any(|name| var_os(name).is_some())
+}
+
+/// `GIT_CEILING_DIRECTORIES` with one folder more, above which git is to look for no repository.
+pub fn ceilings_with(folder: &Path) -> OsString {
+    let set = var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let known = split_paths(&set).filter(|ceiling| !ceiling.as_os_str().is_empty());
+    let all = join_paths([folder.to_owned()].into_iter().chain(known));
+    // A folder whose name has the separator in it can't be named there.
+    all.unwrap_or(set)
 }
 
 /// Is there an attributes file where git looks for one that is no repository's: the person's, or the system's?

@@ -93,6 +93,11 @@ impl Error {
         Self::new(Kind::NoRepository, what)
     }
 
+    /// Stopped by a signal (exit code 130).
+    pub fn interrupted(what: impl Into<String>) -> Self {
+        Self::new(Kind::Interrupted, what)
+    }
+
     /// A fault of edio's own (exit code 70).
     pub fn bug(what: impl Into<String>) -> Self {
         Self::new(Kind::Bug, what)

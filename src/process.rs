@@ -1,18 +1,20 @@
 //! The one place that starts processes.
 //!
-//! Four ways to run a program: to its end with everything it printed ([`Command::run`], or
+//! Five ways to run a program: to its end with everything it printed ([`Command::run`], or
 //! [`Command::start`] and [`Running::finish`] to do something else meanwhile), with its output read
 //! while it comes ([`Command::read`]), with its input written while it runs ([`Command::feed`]),
-//! and with the terminal handed over ([`Command::hand_over`]).
+//! apart from edio's own group ([`Command::run_apart`]), and with the terminal handed over ([`Command::hand_over`]).
 //! Input is written by a thread of its own: a program that prints before it has read everything
 //! (`git cat-file --batch`) would otherwise wait for us, and we for it.
 
 #![expect(clippy::disallowed_types, reason = "this is the room of the processes")]
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -297,7 +299,39 @@ impl Command {
         if let Some(folder) = self.inner.get_current_dir() {
             shell.current_dir(folder);
         }
+        for (name, value) in self.inner.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
         shell
+    }
+
+    /// Runs the program in a process group of its own, without input, and with all that it prints in this file. What
+    /// it has started goes with it: when it ends, and when somebody wants edio to end.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or the system does not tell how it ended.
+    pub fn run_apart(mut self, output: &File, interruption: &Interruption) -> io::Result<Status> {
+        let stream = || output.try_clone().map(Stdio::from);
+        let spawn = |command: &mut std::process::Command| {
+            apart::group(command);
+            command.stdin(Stdio::null());
+            command.stdout(stream()?).stderr(stream()?).spawn()
+        };
+        let mut child = match spawn(&mut self.inner) {
+            Err(error) if is_no_program(&error) => spawn(&mut self.as_script())?,
+            other => other?,
+        };
+        let ended = self.trace.as_ref().map(|trace| trace(&self.words));
+        apart::wait_for_end(&mut child, interruption);
+        let status = child.wait().map(Status);
+        if let Some(ended) = ended {
+            ended();
+        }
+        status
     }
 
     /// Runs the program beside edio: it has no input, and prints where edio prints its messages.
@@ -350,6 +384,106 @@ impl Command {
 fn is_no_program(error: &io::Error) -> bool {
     const ENOEXEC: i32 = 8;
     cfg!(unix) && error.raw_os_error() == Some(ENOEXEC)
+}
+
+/// Does somebody want edio to end: by Ctrl-C, or another signal that asks for it? From when it is watched for, such a signal
+/// does not end edio by itself.
+#[derive(Clone, Debug)]
+pub struct Interruption(Arc<AtomicBool>);
+
+impl Interruption {
+    /// Watches for it. What edio was started to ignore stays ignored.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn watch() -> io::Result<Self> {
+        let flag = Arc::default();
+        signals::raise(&flag)?;
+        Ok(Self(flag))
+    }
+
+    /// Did it come?
+    pub fn came(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(unix)]
+mod apart {
+    //! A program and what it has started, as one process group.
+
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+    use super::Interruption;
+
+    /// How often it is looked whether edio is to end; and after how many such looks no program is waited for.
+    const LOOK: Duration = Duration::from_millis(50);
+    const PATIENCE: u32 = 40;
+
+    /// Has a program start in a group of its own.
+    pub fn group(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    /// Waits until the program has ended, and ends what is left of its group. The program is not reaped: until it is, the
+    /// group's number can't be another's.
+    pub fn wait_for_end(child: &mut Child, interruption: &Interruption) {
+        let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
+            return;
+        };
+        let (done, ended) = mpsc::channel();
+        let waiter = thread::spawn(move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            let _ = done.send(());
+        });
+        let mut looks = 0;
+        while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
+            if interruption.came() {
+                let signal = match looks {
+                    0 => Some(Signal::INT),
+                    PATIENCE => Some(Signal::KILL),
+                    _ => None,
+                };
+                looks += 1;
+                // One that was stopped does not hear of anything before it goes on.
+                for signal in signal.into_iter().chain([Signal::CONT]) {
+                    let _ = kill_process_group(pid, signal);
+                }
+            }
+        }
+        let _ = waiter.join();
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+mod apart {
+    use std::process::{Child, Command};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::Interruption;
+
+    /// There are no process groups here.
+    pub fn group(_: &mut Command) {}
+
+    /// Waits until the program has ended, or ends it.
+    pub fn wait_for_end(child: &mut Child, interruption: &Interruption) {
+        while let Ok(None) = child.try_wait() {
+            if interruption.came() {
+                let _ = child.kill();
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
 }
 
 /// A process that was started to be left behind.
@@ -406,6 +540,8 @@ mod signals {
     use std::fs;
     use std::io;
     use std::process::Child;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
     use std::thread;
 
     use rustix::process::{
@@ -423,6 +559,16 @@ mod signals {
         (SIGUSR1, Signal::USR1),
         (SIGUSR2, Signal::USR2),
     ];
+
+    /// Raises a flag at each signal that asks edio to end.
+    pub fn raise(flag: &Arc<AtomicBool>) -> io::Result<()> {
+        let ignored = ignored();
+        let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        for number in ends.filter(|number| ignored & (1 << (number - 1)) == 0) {
+            signal_hook::flag::register(number, Arc::clone(flag))?;
+        }
+        Ok(())
+    }
 
     /// The signals, caught from now on: they don't end edio any more.
     pub struct Caught(SignalsInfo<WithOrigin>);
@@ -513,6 +659,13 @@ mod signals {
 mod signals {
     use std::io;
     use std::process::Child;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// There are no signals that raise a flag here.
+    pub fn raise(_: &Arc<AtomicBool>) -> io::Result<()> {
+        Ok(())
+    }
 
     /// There are no signals to hand on here.
     pub struct Caught;

@@ -88,6 +88,10 @@ fn the_text_of_help() {
       init         Prepare the repository, and connect the agents
       snapshot     Take a turn: the whole work tree, as it is now
       run          Run a command with the terminal handed through, and take a turn when it has ended
+      exec         Run a command on the files of a turn, in a folder of its own: your work tree stays as
+                   it is
+      bisect       Find the first turn on which a command fails, by running it on the files of a few
+                   turns
       log          List the turns, the newest first
       show         Show one turn: its message, who worked, its files, its patch
       diff         Show what a turn changed, what lies between two turns, or what the work tree has that
@@ -1214,6 +1218,8 @@ fn where_there_is_no_repository() {
         &["accept", "x"],
         &["status"],
         &["run", "true"],
+        &["exec", "1", "true"],
+        &["bisect", "true"],
     ];
     for folder in [
         repo.outside(),

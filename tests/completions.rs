@@ -125,6 +125,9 @@ fn turns_are_offered_with_what_they_say() {
         &["diff", ""],
         &["revert", ""],
         &["accept", "--turn", ""],
+        &["exec", ""],
+        &["bisect", "--good", ""],
+        &["bisect", "--bad", ""],
     ] {
         let found = offers(&repo, ".", words);
         let found: Vec<(&str, &str)> = found

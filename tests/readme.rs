@@ -402,6 +402,13 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
         records.0.write("a", content);
         records.0.edio(["snapshot"]).ok();
     }
+    let ran = records
+        .0
+        .edio(["bisect", "--json", "--", "grep", "-q", "a", "a"]);
+    let bisected = ran.ok().json().remove(0);
+    assert_eq!(fields("### A bisect"), keys(&bisected));
+    let probe = BTreeSet::from(["turn", "exit", "result"].map(str::to_owned));
+    assert_eq!(probe, keys(&bisected["probes"][0]));
     records.hold("### A restore", &["restore", "0", "--dry-run"]);
     let restored = records.of(&["restore", "0"]);
     assert_eq!(fields("### A restore"), keys(&restored));

@@ -4,13 +4,16 @@
 
 pub mod accept;
 pub mod agents;
+pub mod bisect;
 pub mod blame;
 mod calls;
+mod checkout;
 pub mod completions;
 mod connection;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod exec;
 pub mod forget;
 pub mod gc;
 mod graph;

@@ -250,7 +250,7 @@ fn work(program: &OsString, status: Status) -> Work {
 }
 
 /// The exit codes are a shell's: 127 for a command that does not exist, 126 for one that can't be executed.
-fn not_started(context: &mut Context, program: &OsString, error: &io::Error) -> u8 {
+pub(super) fn not_started(context: &mut Context, program: &OsString, error: &io::Error) -> u8 {
     let name = text::plain(program.to_string_lossy().as_bytes());
     let (what, code) = match error.kind() {
         io::ErrorKind::NotFound => (format!("there is no command {name}"), 127),

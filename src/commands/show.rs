@@ -28,18 +28,19 @@ pub struct Args {
     turn: Address,
 }
 
+/// A turn, and what it changed.
 #[derive(Serialize)]
-struct Record {
+pub(super) struct Record {
     #[serde(flatten)]
-    turn: TurnRecord,
-    changes: Vec<DifferenceRecord>,
+    pub(super) turn: TurnRecord,
+    pub(super) changes: Vec<DifferenceRecord>,
     #[serde(flatten)]
-    said: Said,
+    pub(super) said: Said,
 }
 
 /// What was said and done for it, as far as that is known.
 #[derive(Default, Serialize)]
-struct Said {
+pub(super) struct Said {
     /// What the agent was told, in full.
     prompt_text: Option<String>,
     /// What it said at the end.
@@ -53,7 +54,12 @@ struct Said {
 }
 
 impl Said {
-    fn of(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Self> {
+    /// Looks it up.
+    ///
+    /// # Errors
+    ///
+    /// It can't be read.
+    pub fn of(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Self> {
         if turn.note.kind == Kind::Step {
             let call = conversation::of_step(workspace, session, turn)?;
             let call = call.unwrap_or_default();
@@ -130,7 +136,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
+pub(super) fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
     let note = &turn.note;
     let mark = match session.current.as_ref() == Some(turn) {
         true => ", current",
@@ -190,7 +196,7 @@ fn head(context: &mut Context, session: &Session, turn: &Turn) -> Result<()> {
 }
 
 /// What was said and done. A prompt that is the message, word for word, stands there already.
-fn words(context: &mut Context, turn: &Turn, said: &Said) -> Result<()> {
+pub(super) fn words(context: &mut Context, turn: &Turn, said: &Said) -> Result<()> {
     let is_message = |text: &str| text.trim() == turn.note.message.trim();
     for (name, text) in said.parts().filter(|(_, text)| !is_message(text)) {
         context.term.line(style::heading(name)).printed()?;
@@ -202,7 +208,11 @@ fn words(context: &mut Context, turn: &Turn, said: &Said) -> Result<()> {
     Ok(())
 }
 
-fn files(context: &mut Context, changes: &[Difference], hidden: &[Difference]) -> Result<()> {
+pub(super) fn files(
+    context: &mut Context,
+    changes: &[Difference],
+    hidden: &[Difference],
+) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
         let line = format!(" {} {path}", status_letter(change));

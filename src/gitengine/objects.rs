@@ -172,7 +172,7 @@ impl From<Oid> for String {
 }
 
 /// What a tree says of a path, but for trees themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Mode {
     /// A file.
     File,

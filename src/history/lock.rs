@@ -125,6 +125,38 @@ fn may_be_held_by_git(_: &Path) -> bool {
     true
 }
 
+/// A folder that one edio at a time works in, and no git: the lock on it dies with edio.
+pub struct Claim(#[expect(dead_code, reason = "it is held as long as it is open")] File);
+
+impl Claim {
+    /// Claims what this file stands for, if no other edio has.
+    ///
+    /// # Errors
+    ///
+    /// Another one has, or the file can't be opened or locked.
+    pub fn on(file: &Path) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true);
+        let open = options.open(file);
+        let open = open.or_cannot(|| format!("can't open {}", file.display()))?;
+        #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
+        let locked = open.try_lock();
+        match locked {
+            Ok(()) => Ok(Self(open)),
+            Err(TryLockError::WouldBlock) => {
+                let folder = file.parent().unwrap_or(file).display();
+                Err(
+                    Error::cannot(format!("another edio is at work in {folder}"))
+                        .hint("wait for its end, or name another folder"),
+                )
+            }
+            Err(error) => {
+                Err(io::Error::from(error)).or_cannot(|| format!("can't lock {}", file.display()))
+            }
+        }
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         // Closing the files would not do: a filter of git's may have left a process that has inherited them.

@@ -13,8 +13,10 @@
 pub mod accept;
 pub mod address;
 pub mod archive;
+pub mod bisect;
 pub mod blame;
 pub mod bytes;
+pub mod checkout;
 pub mod choice;
 pub mod compare;
 pub mod connected;

@@ -364,6 +364,11 @@ impl Session {
 pub struct Lineage(BTreeMap<Oid, Turn>);
 
 impl Lineage {
+    /// The snapshot of this commit.
+    pub fn of(&self, commit: &Oid) -> Option<&Turn> {
+        self.0.get(commit)
+    }
+
     /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
     /// against.
     pub fn before(&self, turn: &Turn) -> (Vec<&Turn>, Option<&Turn>) {

@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::sync::mpsc;
 use std::thread;
@@ -89,6 +90,19 @@ pub fn input(most: u64, limit: Duration) -> Option<Vec<u8>> {
     });
     let bytes = read.recv_timeout(limit).ok()?.ok()?;
     (bytes.len() as u64 <= most).then_some(bytes)
+}
+
+/// Where messages go, as a file: for a program that prints among them while it runs.
+///
+/// # Errors
+///
+/// The system refuses.
+pub fn messages() -> io::Result<File> {
+    #[cfg(unix)]
+    let stream = std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned();
+    #[cfg(not(unix))]
+    let stream = std::os::windows::io::AsHandle::as_handle(&io::stderr()).try_clone_to_owned();
+    stream.map(File::from)
 }
 
 /// Shows a process that ran, and how long it took: for `-v`. It comes from any thread, so it does not wait for a pager.

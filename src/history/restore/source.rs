@@ -129,13 +129,7 @@ impl Sources {
 
     /// Git LFS leaves a pointer where it has no content, and calls that a success.
     fn refuse_pointers(&self) -> Result<()> {
-        let is_pointer = |path: &&RepoPath| {
-            let mut start = Vec::new();
-            let file = fs::File::open(self.staged(path));
-            let read = file.and_then(|file| file.take(64).read_to_end(&mut start));
-            read.is_ok() && start.starts_with(b"version https://git-lfs.github.com/spec/")
-        };
-        let Some(path) = self.staged.iter().find(is_pointer) else {
+        let Some(path) = lfs_pointer(&self.stage, self.staged.iter()) else {
             return Ok(());
         };
         Err(Error::cannot(format!(
@@ -173,6 +167,19 @@ impl Drop for Sources {
             let _ = fs::remove_dir_all(&self.stage);
         }
     }
+}
+
+/// The first of these paths below a folder that is a pointer of Git LFS.
+pub fn lfs_pointer<'p>(
+    folder: &Path,
+    mut paths: impl Iterator<Item = &'p RepoPath>,
+) -> Option<&'p RepoPath> {
+    paths.find(|path| {
+        let mut start = Vec::new();
+        let file = fs::File::open(path.below(folder));
+        let read = file.and_then(|file| file.take(64).read_to_end(&mut start));
+        read.is_ok() && start.starts_with(b"version https://git-lfs.github.com/spec/")
+    })
 }
 
 /// Makes a folder, or empties it.

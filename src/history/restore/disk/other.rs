@@ -107,6 +107,25 @@ impl Disk {
         remove_empty(&path.below(&self.top))
     }
 
+    /// Makes a folder at a path, and those on the way to it.
+    ///
+    /// # Errors
+    ///
+    /// Something stands there, or the system refuses.
+    pub fn make_folder(&self, path: &RepoPath) -> io::Result<()> {
+        self.folder_of(path)?;
+        fs::create_dir(path.below(&self.top))
+    }
+
+    /// Removes the folder at a path with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn remove_folder(&self, path: &RepoPath) -> io::Result<()> {
+        fs::remove_dir_all(path.below(&self.top))
+    }
+
     /// Removes the folders above a path that have become empty.
     pub fn prune_above(&self, path: &RepoPath) {
         let mut next = path.parent();

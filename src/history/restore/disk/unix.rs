@@ -180,6 +180,30 @@ impl Disk {
         remove_empty(parent.as_fd(), path.name())
     }
 
+    /// Makes a folder at a path, and those on the way to it.
+    ///
+    /// # Errors
+    ///
+    /// Something stands there, or the system refuses.
+    pub fn make_folder(&self, path: &RepoPath) -> io::Result<()> {
+        let parent = self.folder_of(path, Missing::Make)?;
+        let mode = Mode::from_bits_truncate(0o777);
+        Ok(fs::mkdirat(&parent, os_path(path.name()), mode)?)
+    }
+
+    /// Removes the folder at a path with all that is in it, also where its owner may not write. No link is followed.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn remove_folder(&self, path: &RepoPath) -> io::Result<()> {
+        let parent = match self.folder_of(path, Missing::Fail) {
+            Err(error) if is_absent(&error) => return Ok(()),
+            other => other?,
+        };
+        remove_all(parent.as_fd(), path.name())
+    }
+
     /// Removes the folders above a path that have become empty.
     pub fn prune_above(&self, path: &RepoPath) {
         // A folder that somebody stands in is left to them, as git leaves it.
@@ -218,6 +242,38 @@ fn remove_empty(parent: std::os::fd::BorrowedFd<'_>, name: &[u8]) -> io::Result<
     }
     fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?;
     Ok(())
+}
+
+fn remove_all(parent: std::os::fd::BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    let name = os_path(name);
+    let folder = match fs::openat(parent, name, FOLDER, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            return Ok(fs::unlinkat(parent, name, AtFlags::empty())?);
+        }
+        Err(Errno::ACCESS) => {
+            // It can't be opened to be read, and not be opened otherwise and given rights without following a link. So it
+            // is a folder first, by what its own name says.
+            let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+                return Ok(fs::unlinkat(parent, name, AtFlags::empty())?);
+            }
+            fs::chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
+            fs::openat(parent, name, FOLDER, Mode::empty())?
+        }
+        other => other?,
+    };
+    fs::fchmod(&folder, Mode::RWXU)?;
+    for entry in fs::Dir::read_from(&folder)? {
+        let entry = entry?;
+        let child = entry.file_name().to_bytes();
+        match entry.file_type() {
+            _ if child == b"." || child == b".." => {}
+            FileType::Directory | FileType::Unknown => remove_all(folder.as_fd(), child)?,
+            _ => fs::unlinkat(&folder, os_path(child), AtFlags::empty())?,
+        }
+    }
+    Ok(fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
 fn write_new(
