@@ -74,7 +74,7 @@ fn the_text_of_edio_alone() {
 #[test]
 fn the_text_of_help() {
     let repo = Repo::unborn();
-    assert_snapshot!(transcript(&repo, &[&["--help"]]), @r#"
+    assert_snapshot!(transcript(&repo, &[&["--help"]]), @r"
     $ edio --help
     An undo that never fails, for coding agents and the people who use them.
 
@@ -93,9 +93,11 @@ fn the_text_of_help() {
       bisect       Find the first turn on which a command fails, by running it on the files of a few
                    turns
       log          List the turns, the newest first
-      show         Show one turn: its message, who worked, its files, its patch
+      show         Show one turn or step: its message, what was said and done, its files, its patch
       diff         Show what a turn changed, what lies between two turns, or what the work tree has that
                    a turn has not
+      blame        Say who wrote each line of a file
+      why          Tell the story of one line of a file
       restore      Bring the work tree to a turn, exactly as it was
       undo         Go back to the state before the last restore, revert or accept, or before the last
                    turn
@@ -154,7 +156,7 @@ fn the_text_of_help() {
 
     Start with: edio demo
     More on one command: edio <command> --help
-    "#);
+    ");
 }
 
 #[test]
@@ -247,7 +249,7 @@ fn the_text_of_snapshot() {
     turn 3: -x: mode (2 files +0 -1)
 
     $ edio snapshot --json
-    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]}
+    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]}
     "#);
 }
 
@@ -412,7 +414,7 @@ fn the_text_of_show() {
 
 
     $ edio show @-1 --json
-    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}]}
+    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
     "#);
 }
 
@@ -454,7 +456,7 @@ fn the_text_of_status() {
     git: a bisect is under way
 
     $ edio status --json
-    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
+    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
     "#);
 }
 

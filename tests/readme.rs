@@ -378,8 +378,23 @@ fn the_json_fields_of_turns_are_those_of_the_records() {
         and(turn.clone(), "distance"),
         keys(&records.of(&["log", "--distance"]))
     );
+    assert_eq!(
+        and(turn.clone(), "calls"),
+        keys(&records.of(&["log", "--calls"]))
+    );
     let shown = records.of(&["show"]);
-    assert_eq!(and(turn.clone(), "changes"), keys(&shown));
+    let said = and(fields("### What was said"), "changes");
+    assert_eq!(
+        turn.union(&said).cloned().collect::<BTreeSet<_>>(),
+        keys(&shown)
+    );
+    records.hold("### A line", &["blame", "a"]);
+    let line = fields("### A line");
+    let story = fields("### A story");
+    assert_eq!(
+        line.union(&story).cloned().collect::<BTreeSet<_>>(),
+        keys(&records.of(&["why", "a:1"]))
+    );
     let difference = fields("### A path that differs");
     assert_eq!(difference, keys(&shown["changes"][0]));
     assert_eq!(difference, keys(&records.of(&["diff"])));

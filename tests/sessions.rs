@@ -48,12 +48,12 @@ fn each_is_listed_with_what_is_known_of_it() {
         [
             json!({
                 "v": 1, "session": second, "state": "active", "here": true, "worktree": ".",
-                "branch": "refs/heads/topic/x", "turns": 2, "agents": [],
+                "branch": "refs/heads/topic/x", "turns": 2, "agents": [], "files": 1, "overlaps": [],
                 "began": "2027-01-15T09:00:00Z", "last_used": "2027-01-15T10:00:00Z",
             }),
             json!({
                 "v": 1, "session": first, "state": "archived", "here": false, "worktree": ".",
-                "branch": "refs/heads/main", "turns": 1, "agents": ["sh"],
+                "branch": "refs/heads/main", "turns": 1, "agents": ["sh"], "files": 1, "overlaps": [],
                 "began": "2027-01-15T08:00:00Z", "last_used": "2027-01-15T08:00:00Z",
             }),
         ]
@@ -65,7 +65,7 @@ fn each_is_listed_with_what_is_known_of_it() {
         lines[0].starts_with(&format!("* {second}  active ")),
         "{ran}"
     );
-    for word in ["an hour ago", "topic/x", "2 turns", "KiB"] {
+    for word in ["an hour ago", "topic/x", "2 turns, 1 file", "KiB"] {
         let word = word.replace("an hour", "1 hour");
         assert!(lines[0].contains(&word), "{word}: {ran}");
     }
@@ -73,10 +73,36 @@ fn each_is_listed_with_what_is_known_of_it() {
         lines[1].starts_with(&format!("  {first}  archived")),
         "{ran}"
     );
-    for word in ["3 hours ago", "main", "1 turn ", "sh"] {
+    for word in ["3 hours ago", "main", "1 turn, 1 file", "sh"] {
         assert!(lines[1].contains(word), "{word}: {ran}");
     }
     assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn two_under_way_that_change_the_same_are_named() {
+    let repo = Repo::with(&[("a", "base\n"), ("b", "base\n")]);
+    let tree = repo.outside().join("tree");
+    repo.git(["worktree", "add", "-q", tree.to_str().unwrap()]);
+    for file in ["a", "b"] {
+        repo.write(file, "here\n");
+    }
+    repo.edio(["snapshot", "-m", "here"]).ok();
+    std::fs::write(tree.join("b"), "there\n").unwrap();
+    std::fs::write(tree.join("c"), "there\n").unwrap();
+    repo.edio_in(&tree, ["snapshot", "-m", "there"]).ok();
+    let list = listed(&repo);
+    let overlap = |n: usize, other: usize| {
+        let expected = json!([{ "session": list[other]["session"], "paths": ["b"] }]);
+        assert_eq!(list[n]["overlaps"], expected, "{list:#?}");
+        assert_eq!(list[n]["files"], 2);
+    };
+    overlap(0, 1);
+    overlap(1, 0);
+    let ran = repo.edio(["sessions"]);
+    assert!(ran.ok().stderr.contains("have both changed b\n"), "{ran}");
+    repo.edio_in(&tree, ["sessions", "--close"]).ok();
+    assert!(!repo.edio(["sessions"]).ok().stderr.contains("both"));
 }
 
 #[test]

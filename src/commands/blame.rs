@@ -13,9 +13,9 @@ use crate::history::blame::{Follow, Line, Owner, Question, owners};
 use crate::history::git::Oid;
 use crate::term::{style, text, time};
 
-/// Say who wrote each line of a file: which turn, step and prompt, the person, or which commit.
+/// Say who wrote each line of a file
 ///
-/// The file is taken as it is on disk. Lines that were only moved, copied or formatted anew keep their owner. A commit
+/// A line has the turn, step and prompt that it was written for, or the person, or a commit. The file is taken as it is on disk. Lines that were only moved, copied or formatted anew keep their owner. A commit
 /// that a session was accepted as is looked through: its lines are told by the turns that wrote them.
 #[derive(clap::Args)]
 #[command(

@@ -17,7 +17,7 @@ use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
-/// Show one turn or step: its message, who worked, what was said and done, its files, its patch.
+/// Show one turn or step: its message, what was said and done, its files, its patch.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio show\n  edio show 7\n  edio show 7.2\n  edio show @-1 --json"

@@ -19,7 +19,9 @@ use crate::history::turn::Turn;
 use crate::history::workspace::Workspace;
 use crate::term::{json, style, text, time};
 
-/// Tell the story of one line: what it was written for, what it replaced, who wrote that, and how to go back.
+/// Tell the story of one line of a file
+///
+/// What it was written for, what it replaced there, who wrote that, and how to go back to before it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio why src/main.rs:12\n  edio why src/main.rs:12 --json")]
 pub struct Args {
