@@ -2,8 +2,9 @@
 // Without edio it does nothing. It never throws, and changes nothing of what OpenCode does.
 import { spawnSync } from "node:child_process"
 
-// Tools that change nothing on disk.
-const LOOKS = ["codesearch", "glob", "grep", "list", "lsp", "question", "read", "skill", "todoread", "todowrite", "webfetch", "websearch"]
+// Of long texts only the beginning is told.
+const MOST = 16384
+const short = (value) => (typeof value === "string" ? value.slice(0, MOST) : value)
 
 const quietly = (work) => {
   try {
@@ -35,12 +36,14 @@ export const EdioPlugin = async (context) => {
         tell("chat.message", input.sessionID, { prompt, prompt_id: output.message.id, model: input.model?.modelID })
       }),
 
-    "tool.execute.after": async (input) =>
+    "tool.execute.after": async (input, output) =>
       quietly(() => {
-        if (LOOKS.includes(input.tool)) return
-        const { filePath, patchText } = input.args ?? {}
-        const more = { tool_name: input.tool, tool_use_id: input.callID, tool_input: { filePath, patchText } }
-        tell("tool.execute.after", input.sessionID, more)
+        const { patchText, ...rest } = input.args ?? {}
+        const args = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, short(value)]))
+        // The files that a patch names are all in it.
+        const more = { tool_name: input.tool, tool_use_id: input.callID, tool_input: { ...args, patchText } }
+        const helper = parents.has(input.sessionID) ? { agent_id: input.sessionID } : {}
+        tell("tool.execute.after", input.sessionID, { ...more, ...helper, tool_response: short(output?.output) })
       }),
 
     event: async ({ event }) =>

@@ -5,6 +5,22 @@ use super::config::{Entry, Language, Value};
 use super::connection::{File, Instead, Purpose, Reach};
 use super::event::{Ending, Payload, Tool, Touched, What};
 
+/// Tools that change nothing on disk.
+const LOOKS: [&str; 12] = [
+    "codesearch",
+    "glob",
+    "grep",
+    "list",
+    "lsp",
+    "question",
+    "read",
+    "skill",
+    "todoread",
+    "todowrite",
+    "webfetch",
+    "websearch",
+];
+
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start opencode here anew; opencode mcp list shows the server. Offline, any plugin makes its start slow";
 
@@ -68,6 +84,7 @@ fn tool(payload: &Payload<'_>) -> Option<Tool> {
     payload.tool(|tool, input| match tool {
         "write" | "edit" | "multiedit" => payload.file_in(input, &["filePath"]),
         "patch" | "apply_patch" => files_of_patch(payload, input),
+        tool if LOOKS.contains(&tool) => Touched::Nothing,
         _ => Touched::Anything,
     })
 }

@@ -67,6 +67,7 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
 fn tool(payload: &Payload<'_>) -> Option<Tool> {
     payload.tool(|tool, input| match tool {
         "write" | "edit" => payload.file_in(input, &["path"]),
+        "find" | "grep" | "ls" | "read" => Touched::Nothing,
         _ => Touched::Anything,
     })
 }

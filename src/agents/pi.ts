@@ -2,8 +2,9 @@
 // Without edio it does nothing. It never throws, and changes nothing of what pi does.
 import { spawnSync } from "node:child_process";
 
-// Tools that change nothing on disk.
-const LOOKS = ["find", "grep", "ls", "read"];
+// Of long texts only the beginning is told.
+const MOST = 16384;
+const short = (value) => (typeof value === "string" ? value.slice(0, MOST) : value);
 
 export default function (pi) {
   const tell = (event, context, more) => {
@@ -24,11 +25,12 @@ export default function (pi) {
   });
 
   pi.on("tool_result", async (event, context) => {
-    if (LOOKS.includes(event.toolName)) return;
     tell("tool_result", context, () => ({
       tool_name: event.toolName,
       tool_use_id: event.toolCallId,
-      tool_input: { path: event.input?.path },
+      tool_input: Object.fromEntries(Object.entries(event.input ?? {}).map(([name, value]) => [name, short(value)])),
+      tool_response: event.content?.map((part) => ({ text: short(part.text) })),
+      ...(event.isError ? { error: "failed" } : {}),
     }));
   });
 
