@@ -322,7 +322,7 @@ fn p7_the_processes_of_looking() {
     diff 1..2: rev-parse, config, for-each-ref, diff (4)
     diff --workspace: rev-parse, config, for-each-ref, status, diff (5)
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
-    sessions: rev-parse, config, for-each-ref, for-each-ref, rev-list (5)
+    sessions: rev-parse, config, for-each-ref, for-each-ref, cat-file, diff-tree, rev-list (7)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     init: rev-parse, config, ls-files (3)
     ");
