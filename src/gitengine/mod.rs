@@ -24,6 +24,7 @@ mod refs;
 mod repository;
 mod status;
 mod trees;
+mod unpack;
 
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;

@@ -52,12 +52,29 @@ impl ObjectFormat {
         }
     }
 
+    /// The id of a blob with just this content.
+    pub fn hash_content(self, content: &[u8]) -> Oid {
+        self.hash_of("blob", content)
+    }
+
     /// The id of a tree that is stored as these bytes, computed as git does.
     pub fn hash_tree(self, stored: &[u8]) -> Oid {
-        let head = format!("tree {}\0", stored.len());
+        self.hash_of("tree", stored)
+    }
+
+    fn hash_of(self, kind: &str, content: &[u8]) -> Oid {
+        let head = format!("{kind} {}\0", content.len());
         match self {
-            ObjectFormat::Sha1 => hash_all(sha1::Sha1::new(), &head, stored),
-            ObjectFormat::Sha256 => hash_all(sha2::Sha256::new(), &head, stored),
+            ObjectFormat::Sha1 => hash_all(sha1::Sha1::new(), &head, content),
+            ObjectFormat::Sha256 => hash_all(sha2::Sha256::new(), &head, content),
+        }
+    }
+
+    /// The sum of these bytes that a pack ends with.
+    pub fn checksum(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            ObjectFormat::Sha1 => sha1::Sha1::digest(bytes).to_vec(),
+            ObjectFormat::Sha256 => sha2::Sha256::digest(bytes).to_vec(),
         }
     }
 }
