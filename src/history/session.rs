@@ -200,10 +200,10 @@ impl Session {
         for commit in workspace.git.history(&tips)? {
             let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
             let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
-            if let Some(turn) = turn.filter(numbered) {
-                if !session.turns.contains_key(&turn.number().turn) {
-                    session.know(turn);
-                }
+            if let Some(turn) = turn.filter(numbered)
+                && !session.turns.contains_key(&turn.number().turn)
+            {
+                session.know(turn);
             }
         }
         Ok(session)
