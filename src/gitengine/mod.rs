@@ -26,6 +26,7 @@ mod refs;
 mod repository;
 mod status;
 mod trees;
+mod unpack;
 
 pub use blame::{Blame, Blamed, Brought, Follow, Hunk};
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};

@@ -1,6 +1,6 @@
 //! Sessions: which one a workspace works in, and the turns of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid, RefCommit};
@@ -31,6 +31,8 @@ pub struct Session {
     pub refs: Vec<(Leaf, Oid)>,
     /// The baseline, once it was looked up.
     pub baseline: Option<Turn>,
+    /// The numbers of its turns, by commit: to look through all turns for each would take their square.
+    pub numbers: HashMap<Oid, u32>,
 }
 
 impl Session {
@@ -198,8 +200,10 @@ impl Session {
         for commit in workspace.git.history(&tips)? {
             let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
             let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
-            if let Some(turn) = turn.filter(numbered) {
-                session.turns.entry(turn.number().turn).or_insert(turn);
+            if let Some(turn) = turn.filter(numbered)
+                && !session.turns.contains_key(&turn.number().turn)
+            {
+                session.know(turn);
             }
         }
         Ok(session)
@@ -276,12 +280,11 @@ impl Session {
 
     /// The numbered turn, or baseline, of this commit, among those that are loaded.
     pub fn by_commit(&self, oid: &Oid) -> Option<&Turn> {
-        let known = self
-            .turns
-            .values()
-            .chain(&self.baseline)
-            .chain(&self.current);
-        known
+        let numbered = self.numbers.get(oid).and_then(|it| self.turns.get(it));
+        let others = self.baseline.iter().chain(&self.current);
+        numbered
+            .into_iter()
+            .chain(others)
             .filter(|turn| turn.note.kind != Kind::Step)
             .find(|turn| &turn.commit == oid)
     }
@@ -315,8 +318,14 @@ impl Session {
     pub fn grow(&mut self, turn: &Turn) {
         self.refs
             .push((Leaf::Turn(turn.number().turn), turn.commit.clone()));
-        self.turns.insert(turn.number().turn, turn.clone());
+        self.know(turn.clone());
         self.current = Some(turn.clone());
+    }
+
+    fn know(&mut self, turn: Turn) {
+        let number = turn.number().turn;
+        self.numbers.insert(turn.commit.clone(), number);
+        self.turns.insert(number, turn);
     }
 
     /// Where the session stands, in short.
@@ -419,9 +428,7 @@ fn follow_archived(workspace: &Workspace, sessions: &mut [Session]) -> Result<()
         match turn.note.kind {
             Kind::Baseline => session.baseline = Some(turn),
             Kind::Step => {}
-            _ => {
-                session.turns.insert(turn.number().turn, turn);
-            }
+            _ => session.know(turn),
         }
     }
     Ok(())
@@ -492,6 +499,7 @@ fn gather(refs: Vec<RefCommit>) -> Vec<Session> {
                 side: None,
                 refs: Vec::new(),
                 baseline: None,
+                numbers: HashMap::new(),
             });
         session.add(leaf, found.commit);
     }
@@ -506,7 +514,7 @@ impl Session {
             Leaf::Turn(number) => {
                 let turn = Turn::read(&commit);
                 if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
-                    self.turns.insert(number, turn);
+                    self.know(turn);
                 }
             }
             Leaf::Current => self.current = Turn::read(&commit),

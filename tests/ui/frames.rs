@@ -100,6 +100,10 @@ fn session() -> Session {
         id: id(),
         shelf: Shelf::Active,
         current: Some(turns[4].clone()),
+        numbers: turns
+            .iter()
+            .map(|turn| (turn.commit.clone(), turn.number().turn))
+            .collect(),
         turns: turns
             .into_iter()
             .map(|turn| (turn.number().turn, turn))
