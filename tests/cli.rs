@@ -249,7 +249,7 @@ fn the_text_of_snapshot() {
     turn 3: -x: mode (2 files +0 -1)
 
     $ edio snapshot --json
-    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]}
+    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]}
     "#);
 }
 
@@ -414,7 +414,7 @@ fn the_text_of_show() {
 
 
     $ edio show @-1 --json
-    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
+    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"steps":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
     "#);
 }
 
@@ -456,7 +456,7 @@ fn the_text_of_status() {
     git: a bisect is under way
 
     $ edio status --json
-    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
+    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
     "#);
 }
 

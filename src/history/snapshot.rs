@@ -304,6 +304,7 @@ pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
         head: head.clone(),
         worktree: workspace.name.clone(),
         stat: Stat::default(),
+        steps: 0,
         work: Work::default(),
         choice: Choice::default(),
         skipped_count: 0,
@@ -501,6 +502,11 @@ pub fn write_turn(
         let parent = ground.standing.current.clone();
         note.session = ground.standing.id.clone();
         note.number = next_number(&ground.standing, note.kind)?;
+        note.steps = match note.kind {
+            Kind::Step => 0,
+            _ if ground.standing.is_open_step() => ground.standing.number.step,
+            _ => 0,
+        };
         let by = signature(seconds);
         let commit = workspace
             .git

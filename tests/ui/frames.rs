@@ -62,6 +62,7 @@ fn turn(number: u32, parent: char, kind: Kind, agent: Option<&str>, message: &st
                 added: 12 * u64::from(number),
                 removed: u64::from(number),
             },
+            steps: 0,
             work: Work {
                 agent: agent.map(str::to_owned),
                 ..Work::default()
