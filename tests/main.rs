@@ -18,6 +18,7 @@ mod accept;
 mod accept_full;
 mod agents;
 mod architecture;
+mod blame;
 mod bytes;
 mod cli;
 mod completions;

@@ -252,24 +252,43 @@ impl<'a> Elsewhere<'a> {
         Ok(ways)
     }
 
-    /// The last turn of a session that was taken before this commit was there.
+    /// The last snapshot of a session that was taken before this commit was there: a step, where an agent has committed
+    /// what it did itself.
     fn last_without(&mut self, other: &Other, commit: &Oid) -> Result<Option<Oid>> {
         let workspace = self.workspace;
         let Some(session) = self.session(&other.id)? else {
             return Ok(None);
         };
-        let mut asked: BTreeMap<&Oid, bool> = BTreeMap::new();
-        for turn in session.turns.values().rev() {
-            let Some(head) = &turn.note.head.commit else {
-                return Ok(Some(turn.commit.clone()));
+        let mut asked = BTreeMap::new();
+        let mut lacks_it = |turn: &Turn| -> Result<bool> {
+            let Some(head) = turn.note.head.commit.clone() else {
+                return Ok(true);
             };
-            let has_it = match asked.get(head) {
+            Ok(match asked.get(&head) {
                 Some(known) => *known,
-                None => workspace.git.is_ancestor(commit, head)?,
-            };
-            asked.insert(head, has_it);
-            if !has_it {
-                return Ok(Some(turn.commit.clone()));
+                None => {
+                    let lacks_it = !workspace.git.is_ancestor(commit, &head)?;
+                    asked.insert(head, lacks_it);
+                    lacks_it
+                }
+            })
+        };
+        let open = session.current.iter().filter(|t| t.note.kind == Kind::Step);
+        let mut after = None;
+        for turn in open.chain(session.turns.values().rev()) {
+            match (lacks_it(turn)?, after) {
+                (true, None) => return Ok(Some(turn.commit.clone())),
+                (true, Some(_)) => break,
+                (false, _) => after = Some(turn),
+            }
+        }
+        let Some(after) = after else {
+            return Ok(None);
+        };
+        let way_there = workspace.git.first_parents(&after.commit)?;
+        for turn in way_there.iter().filter_map(Turn::read) {
+            if lacks_it(&turn)? {
+                return Ok(Some(turn.commit));
             }
         }
         Ok(None)

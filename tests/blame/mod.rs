@@ -1,0 +1,5 @@
+//! `edio blame`: who wrote each line.
+
+mod random;
+pub mod story;
+mod table;
