@@ -472,16 +472,27 @@ fn what_came_with_another_head_is_not_the_turns() {
     assert_eq!(story.owners(&["g"]), ["commit base", "commit pulled"]);
 }
 
+/// A few signs say nothing: who takes them up again may have written them anew.
 #[test]
 fn what_comes_back_from_the_stash_is_whose_it_was() {
-    let story = Story::of(&[("f", "base\n")]);
+    let line = "let this = a_line(long, enough, to_be, known_again);\n";
+    let story = Story::of(&[("f", "base\n"), ("short", "base\n")]);
     let claude = story.claude();
-    claude.turn("first", "f", "base\nclaude\n");
+    claude.told("first");
+    claude.writes("f", &format!("base\n{line}"));
+    claude.writes("short", "base\nx\n");
+    claude.stops();
     story.git(&["stash"]);
     claude.turn("second", "g", "more\n");
     story.git(&["stash", "pop"]);
+    story.writes("f", &format!("base\n{line}and one of the person\n"));
     claude.turn("third", "g", "more\nand more\n");
-    story.owned("f", &["base | commit base", "claude | 1.1 claude"]);
+    assert_eq!(
+        story.owners(&["f"]),
+        ["commit base", "1.1 claude", "human 4"]
+    );
+    assert_eq!(story.owners(&["short"]), ["commit base", "human 4"]);
+    assert_eq!(story.owners(&["--strict", "f:2"]), ["human 4"]);
 }
 
 #[test]

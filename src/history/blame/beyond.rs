@@ -6,10 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::Result;
+use bstr::ByteSlice;
+
+use crate::error::{Error, Result};
 use crate::gitengine::{Follow, Oid, RepoPath};
 
-use super::super::ops::{self, Deed};
+use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::{SessionId, Shelf};
 use super::super::session::Session;
 use super::super::turn::{Kind, Turn};
@@ -20,6 +22,12 @@ use super::owner::{self, Owner};
 
 /// How many earlier sessions are looked at for what one began with.
 const EARLIER: usize = 3;
+
+/// How many earlier versions of a file are looked at for what came back from one.
+const AGAIN: usize = 20;
+
+/// How many letters and digits tell text from chance: what git asks of lines that moved.
+const SIGNS: usize = 20;
 
 /// How many sessions are looked at for what a commit brought.
 const CANDIDATES: usize = 6;
@@ -56,8 +64,14 @@ impl Way {
 pub struct Elsewhere<'a> {
     workspace: &'a Workspace,
     version: &'a Version,
+    follow: Follow,
     others: Option<Others>,
     sessions: BTreeMap<SessionId, Option<Session>>,
+    operations: BTreeMap<SessionId, Vec<Operation>>,
+    /// Commits that were read; `None` where one is no snapshot.
+    snapshots: BTreeMap<Oid, Option<Turn>>,
+    /// What versions have at paths.
+    blobs: BTreeMap<RepoPath, BTreeMap<Oid, Option<Oid>>>,
 }
 
 struct Others {
@@ -68,25 +82,99 @@ struct Others {
 
 impl<'a> Elsewhere<'a> {
     /// Nothing is looked up yet.
-    pub fn new(workspace: &'a Workspace, version: &'a Version) -> Self {
+    pub fn new(workspace: &'a Workspace, version: &'a Version, follow: Follow) -> Self {
         Self {
             workspace,
             version,
+            follow,
             others: None,
             sessions: BTreeMap::new(),
+            operations: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            blobs: BTreeMap::new(),
         }
     }
 
-    /// The ways from a commit, the first to be gone first.
+    /// Reads what these places are, and what they grew from, at once: many are asked about one after the other.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn ways_from(&mut self, commit: &Oid, path: &RepoPath) -> Result<Vec<Way>> {
+    pub fn learn(&mut self, places: &BTreeSet<(Oid, RepoPath)>) -> Result<()> {
+        self.learn_of(places.iter().map(|(commit, _)| commit))?;
+        let paths: BTreeSet<&RepoPath> = places.iter().map(|(_, path)| path).collect();
+        for path in paths {
+            let there = places.iter().filter(|(_, other)| other == path);
+            let turns = there.filter_map(|(commit, _)| self.snapshots.get(commit)?.as_ref());
+            let commits = turns.flat_map(|turn| [&turn.commit].into_iter().chain(&turn.parent));
+            let commits: Vec<Oid> = commits.cloned().collect();
+            self.learn_blobs(path, &commits)?;
+        }
+        Ok(())
+    }
+
+    fn learn_of<'c>(&mut self, commits: impl Iterator<Item = &'c Oid>) -> Result<()> {
+        let new: BTreeSet<Oid> = self.unread(commits);
+        self.read(&new)?;
+        let read = new
+            .iter()
+            .filter_map(|oid| self.snapshots.get(oid)?.as_ref());
+        let parents = self.unread(read.filter_map(|turn| turn.parent.as_ref()));
+        self.read(&parents)
+    }
+
+    fn learn_blobs(&mut self, path: &RepoPath, commits: &[Oid]) -> Result<()> {
+        let known = self.blobs.entry(path.clone()).or_default();
+        let new = commits.iter().filter(|oid| !known.contains_key(*oid));
+        let new: Vec<&Oid> = new.collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.workspace.git.blobs_at(&new, path)?;
+        known.extend(new.into_iter().cloned().zip(blobs));
+        Ok(())
+    }
+
+    fn blob(&self, commit: &Oid, path: &RepoPath) -> Option<Oid> {
+        self.blobs.get(path)?.get(commit)?.clone()
+    }
+
+    fn unread<'c>(&self, commits: impl Iterator<Item = &'c Oid>) -> BTreeSet<Oid> {
+        let unread = commits.filter(|oid| !self.snapshots.contains_key(*oid));
+        unread.cloned().collect()
+    }
+
+    fn read(&mut self, commits: &BTreeSet<Oid>) -> Result<()> {
+        if commits.is_empty() {
+            return Ok(());
+        }
+        let mut found = owner::snapshots(self.workspace, commits.iter())?;
+        let read = commits.iter().map(|oid| (oid.clone(), found.remove(oid)));
+        self.snapshots.extend(read);
+        Ok(())
+    }
+
+    /// The ways from a commit for what seems to be its lines, the first to be gone first.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ways_from(
+        &mut self,
+        commit: &Oid,
+        path: &RepoPath,
+        lines: &BTreeSet<u32>,
+    ) -> Result<Vec<Way>> {
         let ways = match self.snapshot(commit)? {
             _ if self.version.is_unsaved && commit == &self.version.commit => self.of_unsaved()?,
             Some(turn) if turn.note.kind == Kind::Baseline => self.earlier(&turn)?,
-            Some(turn) => self.of_snapshot(&turn)?,
+            Some(turn) => {
+                let mut ways = self.of_snapshot(&turn)?;
+                if self.follow == Follow::Moves {
+                    ways.extend(self.taken_up_again(&turn, path, lines)?);
+                }
+                ways
+            }
             None => self.of_commit(commit, path)?,
         };
         let mut sound = Vec::new();
@@ -99,13 +187,13 @@ impl<'a> Elsewhere<'a> {
         Ok(sound)
     }
 
-    fn snapshot(&self, commit: &Oid) -> Result<Option<Turn>> {
-        let found = owner::snapshots(self.workspace, std::iter::once(commit))?;
-        Ok(found.into_values().next())
+    fn snapshot(&mut self, commit: &Oid) -> Result<Option<Turn>> {
+        self.learn_of(std::iter::once(commit))?;
+        Ok(self.snapshots.get(commit).cloned().flatten())
     }
 
     /// HEAD may have moved since the last snapshot.
-    fn of_unsaved(&self) -> Result<Vec<Way>> {
+    fn of_unsaved(&mut self) -> Result<Vec<Way>> {
         let commits = self
             .workspace
             .git
@@ -136,17 +224,16 @@ impl<'a> Elsewhere<'a> {
     /// What a restore of some paths, or a revert, brought was there before.
     fn taken_back(&mut self, turn: &Turn) -> Result<Option<Way>> {
         let workspace = self.workspace;
-        let Some(session) = self.session(&turn.note.session)? else {
-            return Ok(None);
-        };
-        let made_it = |operation: &ops::Operation| {
+        let made_it = |operation: &&Operation| {
             matches!(operation.deed, Deed::RestorePaths | Deed::Revert)
                 && operation.tree == turn.tree
                 && Some(&operation.from) == turn.parent.as_ref()
         };
-        let operations = ops::all(workspace, session)?;
-        let mut operations = operations.into_iter().map(|(_, operation)| operation);
-        let Some(operation) = operations.find(made_it) else {
+        let id = &turn.note.session;
+        let Some(operation) = self.operations(id)?.iter().find(made_it).cloned() else {
+            return Ok(None);
+        };
+        let Some(session) = self.session(id)? else {
             return Ok(None);
         };
         let to = match operation.undoes {
@@ -168,6 +255,80 @@ impl<'a> Elsewhere<'a> {
                 finds,
             },
         }))
+    }
+
+    /// What is in a file as it was in an earlier turn came back from there: from a stash, or since somebody took back a
+    /// change. A few signs say nothing, and neither do a few lines among many.
+    fn taken_up_again(
+        &mut self,
+        turn: &Turn,
+        path: &RepoPath,
+        lines: &BTreeSet<u32>,
+    ) -> Result<Vec<Way>> {
+        let workspace = self.workspace;
+        let by_tool = turn.note.work.tool.is_some();
+        let Some(session) = self.session(&turn.note.session)? else {
+            return Ok(Vec::new());
+        };
+        let earlier = session.turns.range(..turn.number().turn).rev();
+        let earlier = earlier.map(|(_, turn)| turn).chain(&session.baseline);
+        let earlier: Vec<Oid> = earlier.map(|turn| turn.commit.clone()).collect();
+        let here = [&turn.commit].into_iter().chain(&turn.parent);
+        let here: Vec<Oid> = here.cloned().collect();
+        self.learn_blobs(path, &[here, earlier.clone()].concat())?;
+        let Some(own) = self.blob(&turn.commit, path) else {
+            return Ok(Vec::new());
+        };
+        let parent = turn.parent.as_ref();
+        let parent = parent.and_then(|parent| self.blob(parent, path));
+        let mut seen: BTreeSet<Oid> = parent.into_iter().collect();
+        let mut places: Vec<(Oid, Oid)> = Vec::new();
+        for commit in earlier {
+            let blob = self.blob(&commit, path);
+            let blob = blob.filter(|blob| !by_tool || blob == &own);
+            if let Some(blob) = blob.filter(|blob| seen.insert(blob.clone())) {
+                places.push((commit, blob));
+            }
+        }
+        places.truncate(AGAIN);
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let blobs: Vec<Oid> = places.iter().map(|(_, blob)| blob.clone()).collect();
+        let blobs = [vec![own], blobs].concat();
+        let contents = workspace.git.raw_objects("blob", &blobs)?;
+        let Some((own, theirs)) = contents.split_first() else {
+            return Ok(Vec::new());
+        };
+        let own: Vec<&[u8]> = own.lines().map(<[u8]>::trim_ascii).collect();
+        let at = |number: &u32| own.get((*number as usize).checked_sub(1)?).copied();
+        let wanted: Vec<&[u8]> = lines.iter().filter_map(at).collect();
+        let is_from = |content: &Vec<u8>| {
+            let theirs: BTreeSet<&[u8]> = content.lines().map(<[u8]>::trim_ascii).collect();
+            let found = wanted.iter().filter(|line| theirs.contains(*line));
+            let signs: usize = found.clone().map(|line| signs(line)).sum();
+            signs >= SIGNS && found.count() * 2 >= wanted.len()
+        };
+        let found = places.iter().zip(theirs).filter(|(_, it)| is_from(it));
+        let way = |((commit, _), _): (&(Oid, Oid), _)| Way {
+            to: commit.clone(),
+            finds: Finds::Anything,
+        };
+        Ok(found.map(way).collect())
+    }
+
+    fn operations(&mut self, id: &SessionId) -> Result<&Vec<Operation>> {
+        let workspace = self.workspace;
+        if !self.operations.contains_key(id) {
+            let operations = match self.session(id)? {
+                Some(session) => ops::all(workspace, session)?,
+                None => Vec::new(),
+            };
+            let operations = operations.into_iter().map(|(_, operation)| operation);
+            self.operations.insert(id.clone(), operations.collect());
+        }
+        let operations = self.operations.get(id);
+        operations.ok_or_else(|| Error::bug("the operations were not looked up"))
     }
 
     /// Was the work tree looked at when a session began?
@@ -343,7 +504,7 @@ impl<'a> Elsewhere<'a> {
             self.others = Some(Others { all, landed });
         }
         let others = self.others.as_ref();
-        others.ok_or_else(|| crate::error::Error::bug("the sessions were not looked up"))
+        others.ok_or_else(|| Error::bug("the sessions were not looked up"))
     }
 
     fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {
@@ -357,6 +518,11 @@ impl<'a> Elsewhere<'a> {
         }
         Ok(self.sessions.get(id).and_then(Option::as_ref))
     }
+}
+
+fn signs(line: &[u8]) -> usize {
+    let is_sign = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    line.iter().filter(is_sign).count()
 }
 
 /// What came with another HEAD is found there.

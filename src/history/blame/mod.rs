@@ -130,7 +130,7 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
     let mut tracer = Tracer {
         workspace,
         version,
-        elsewhere: Elsewhere::new(workspace, version),
+        elsewhere: Elsewhere::new(workspace, version, question.follow),
         follow: question.follow,
         is_binary,
         commits: BTreeMap::new(),
@@ -216,19 +216,25 @@ impl Tracer<'_> {
         let mut done: BTreeSet<(Oid, RepoPath)> = BTreeSet::new();
         loop {
             let place = |origin: &Origin| (origin.commit.clone(), origin.path.clone());
-            let mut open = found.values().map(place);
-            let Some(next) = open.find(|place| !done.contains(place)) else {
+            let open: BTreeSet<(Oid, RepoPath)> = found.values().map(place).collect();
+            self.elsewhere.learn(&open)?;
+            let new: Vec<_> = open.difference(&done).cloned().collect();
+            if new.is_empty() {
                 return Ok(found);
-            };
-            self.go_beyond(&next.0, &next.1, &mut found)?;
-            done.insert(next);
+            }
+            for (commit, path) in &new {
+                self.go_beyond(commit, path, &mut found)?;
+            }
+            done.extend(new);
         }
     }
 
     /// Follows what a commit seems to have brought to where it took it from, if it only took it over.
     fn go_beyond(&mut self, commit: &Oid, path: &RepoPath, found: &mut Found) -> Result<()> {
-        for way in self.elsewhere.ways_from(commit, path)? {
-            let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
+        let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
+        let lines = found.values().filter(|origin| here(origin));
+        let lines: BTreeSet<u32> = lines.map(|origin| origin.line).collect();
+        for way in self.elsewhere.ways_from(commit, path, &lines)? {
             let left: BTreeSet<u32> = found
                 .values()
                 .filter(|origin| here(origin))
