@@ -381,6 +381,8 @@ fn is_true(author: &Author, line: &Value, is_squashed: bool) -> bool {
             Author::Elsewhere(name) => is_squashed || is("summary", name),
             Author::Call(..) => false,
         },
+        // A turn that was taken by hand names nobody.
+        _ if line["agent"].is_null() => true,
         _ => match author {
             Author::Call(agent, call, prompt) => {
                 is("agent", agent)

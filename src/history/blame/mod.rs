@@ -11,9 +11,10 @@ pub mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath};
+use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path};
 
 use self::beyond::Elsewhere;
 pub use self::owner::Owner;
@@ -121,6 +122,7 @@ impl Version {
 ///
 /// There is no such file, or it has fewer lines, or git failed.
 pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>) -> Result<Owners> {
+    check_settings(workspace)?;
     let entry = file_at(workspace, &version.commit, question.path)?;
     let contents = workspace
         .git
@@ -156,6 +158,24 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
         content,
         is_binary,
     })
+}
+
+/// git's blame ends where a list of commits is named that is not there, and there is no way to have it go on.
+fn check_settings(workspace: &Workspace) -> Result<()> {
+    const LISTS: &str = "blame.ignorerevsfile";
+    for list in workspace.settings.all(LISTS) {
+        let file = PathBuf::from(os_path(&list));
+        let is_plain = !list.is_empty() && !list.starts_with(b"~") && !list.starts_with(b"%(");
+        if is_plain && !workspace.git.work_tree.join(&file).exists() {
+            let named = Error::cannot(format!(
+                "git's setting {LISTS} names a list that is not there"
+            ));
+            return Err(named
+                .because(format!("{} does not exist", file.display()))
+                .hint(format!("git blame fails, too; see where it is set: git config --show-origin --get-all {LISTS}")));
+        }
+    }
+    Ok(())
 }
 
 /// What a version has at a path, where that is a file or a link.
@@ -276,7 +296,12 @@ impl Tracer<'_> {
         Ok(brought.iter().flat_map(each_line).collect())
     }
 
-    fn last_to_touch(&self, commit: &Oid, path: &RepoPath, parent: Option<&Oid>) -> Result<Found> {
+    fn last_to_touch(
+        &mut self,
+        commit: &Oid,
+        path: &RepoPath,
+        parent: Option<&Oid>,
+    ) -> Result<Found> {
         let git = &self.workspace.git;
         let start = match parent {
             None => commit,
@@ -289,14 +314,17 @@ impl Tracer<'_> {
                 }
             }
         };
-        let last = git.last_to_touch(start, path)?;
-        let origin = |commit| Origin {
-            commit,
+        let Some((last, about)) = git.last_to_touch(start, path)? else {
+            return Ok(Found::new());
+        };
+        self.commits.insert(last.clone(), about);
+        let origin = Origin {
+            commit: last,
             path: path.clone(),
             line: 0,
             previous: None,
         };
-        Ok(last.map(|commit| (0, origin(commit))).into_iter().collect())
+        Ok(Found::from([(0, origin)]))
     }
 }
 
