@@ -4,7 +4,8 @@
 //! the lines that its real parents don't have. A way leads only to what was there before the commit, so none leads back
 //! to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 use bstr::ByteSlice;
 
@@ -24,7 +25,7 @@ use super::owner::{self, Owner};
 const EARLIER: usize = 3;
 
 /// How many earlier versions of a file are looked at for what came back from one.
-const AGAIN: usize = 20;
+const AGAIN: usize = 5;
 
 /// How many letters and digits tell text from chance: what git asks of lines that moved.
 const SIGNS: usize = 20;
@@ -72,6 +73,14 @@ pub struct Elsewhere<'a> {
     snapshots: BTreeMap<Oid, Option<Turn>>,
     /// What versions have at paths.
     blobs: BTreeMap<RepoPath, BTreeMap<Oid, Option<Oid>>>,
+    texts: BTreeMap<Oid, Text>,
+}
+
+/// A content, as far as it is compared.
+struct Text {
+    /// A hash of each line, and how many signs it has.
+    lines: Vec<(u64, usize)>,
+    hashes: HashSet<u64>,
 }
 
 struct Others {
@@ -92,6 +101,7 @@ impl<'a> Elsewhere<'a> {
             operations: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            texts: BTreeMap::new(),
         }
     }
 
@@ -265,7 +275,6 @@ impl<'a> Elsewhere<'a> {
         path: &RepoPath,
         lines: &BTreeSet<u32>,
     ) -> Result<Vec<Way>> {
-        let workspace = self.workspace;
         let by_tool = turn.note.work.tool.is_some();
         let Some(session) = self.session(&turn.note.session)? else {
             return Ok(Vec::new());
@@ -294,27 +303,49 @@ impl<'a> Elsewhere<'a> {
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        let blobs: Vec<Oid> = places.iter().map(|(_, blob)| blob.clone()).collect();
-        let blobs = [vec![own], blobs].concat();
-        let contents = workspace.git.raw_objects("blob", &blobs)?;
-        let Some((own, theirs)) = contents.split_first() else {
+        let blobs = places.iter().map(|(_, blob)| blob).chain([&own]);
+        self.learn_texts(&blobs.cloned().collect::<Vec<_>>())?;
+        let Some(own) = self.texts.get(&own) else {
             return Ok(Vec::new());
         };
-        let own: Vec<&[u8]> = own.lines().map(<[u8]>::trim_ascii).collect();
-        let at = |number: &u32| own.get((*number as usize).checked_sub(1)?).copied();
-        let wanted: Vec<&[u8]> = lines.iter().filter_map(at).collect();
-        let is_from = |content: &Vec<u8>| {
-            let theirs: BTreeSet<&[u8]> = content.lines().map(<[u8]>::trim_ascii).collect();
-            let found = wanted.iter().filter(|line| theirs.contains(*line));
-            let signs: usize = found.clone().map(|line| signs(line)).sum();
+        let at = |number: &u32| own.lines.get((*number as usize).checked_sub(1)?).copied();
+        let wanted: Vec<(u64, usize)> = lines.iter().filter_map(at).collect();
+        let is_from = |blob: &Oid| {
+            let theirs = self.texts.get(blob);
+            let has_it = |hash| theirs.is_some_and(|text| text.hashes.contains(hash));
+            let found = wanted.iter().filter(|(hash, _)| has_it(hash));
+            let signs: usize = found.clone().map(|(_, signs)| signs).sum();
             signs >= SIGNS && found.count() * 2 >= wanted.len()
         };
-        let found = places.iter().zip(theirs).filter(|(_, it)| is_from(it));
-        let way = |((commit, _), _): (&(Oid, Oid), _)| Way {
+        let found = places.iter().filter(|(_, blob)| is_from(blob));
+        let way = |(commit, _): &(Oid, Oid)| Way {
             to: commit.clone(),
             finds: Finds::Anything,
         };
         Ok(found.map(way).collect())
+    }
+
+    /// Each content is read once, and of each line no more is kept than is compared.
+    fn learn_texts(&mut self, blobs: &[Oid]) -> Result<()> {
+        let new = blobs.iter().filter(|blob| !self.texts.contains_key(*blob));
+        let new: Vec<Oid> = new.cloned().collect();
+        let contents = self.workspace.git.raw_objects("blob", &new)?;
+        let text = |content: Vec<u8>| {
+            let lines = content.lines().map(<[u8]>::trim_ascii);
+            let hashed = lines.map(|line| {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(line);
+                (hasher.finish(), signs(line))
+            });
+            let lines: Vec<(u64, usize)> = hashed.collect();
+            Text {
+                hashes: lines.iter().map(|(hash, _)| *hash).collect(),
+                lines,
+            }
+        };
+        self.texts
+            .extend(new.into_iter().zip(contents.into_iter().map(text)));
+        Ok(())
     }
 
     fn operations(&mut self, id: &SessionId) -> Result<&Vec<Operation>> {
