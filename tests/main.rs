@@ -19,6 +19,7 @@ mod accept_full;
 mod agents;
 mod architecture;
 mod bisect;
+mod blame;
 mod bytes;
 mod cli;
 mod completions;

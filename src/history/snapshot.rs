@@ -160,6 +160,8 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
 ///
 /// The git directory can't be written.
 pub fn remember(workspace: &mut Locked, scan: Scan) -> Result<()> {
+    // No ref may lead to it yet, and the next command empties the quarantine.
+    workspace.git.give_objects()?;
     workspace.state.all_held = scan.skipped.is_empty();
     scan.keep(workspace)?;
     workspace.state.save(&workspace.scratch())

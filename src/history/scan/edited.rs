@@ -48,7 +48,13 @@ pub fn put_in_place(
         return Ok(None);
     };
     let files = looking.all(paths.iter());
-    if let Some(before) = base.edited.as_ref().filter(|edited| edited.are(paths))
+    // What no snapshot holds may be gone by now.
+    let held = workspace.pointed.as_ref().map(|pointed| &pointed.tree);
+    let before = base
+        .edited
+        .as_ref()
+        .filter(|edited| Some(&edited.tree) == held);
+    if let Some(before) = before.filter(|edited| edited.are(paths))
         && looking.changed_since(&before.files).is_empty()
     {
         let tree = before.tree.clone();
