@@ -12,6 +12,9 @@ pub const ACTIVE: &str = "refs/edio/active/";
 /// The folder of the sessions that were accepted or closed.
 pub const ARCHIVE: &str = "refs/edio/archive/";
 
+/// The ref of the notes on commits that sessions were accepted as. It is the user's, as any ref of notes.
+pub const NOTES: &str = "refs/notes/edio";
+
 /// The id of a session: `sess_<unix seconds>_<8 hex digits>`, or what another tool put there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
