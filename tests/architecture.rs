@@ -106,7 +106,7 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 19] = [
+const WRITERS: [&str; 20] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
@@ -116,6 +116,7 @@ const WRITERS: [&str; 19] = [
     "src/history/accept/",           // the user's index, under git's own lock
     "src/history/checkout.rs",       // the folders in which commands are tried
     "src/history/conversation.rs",   // what was said and done for a turn that is still to come
+    "src/history/export/bundle.rs",  // the file that was asked for
     "src/history/hooklog.rs",        // the log of the hooks
     "src/history/gc.rs",             // old scratch files
     "src/history/lock.rs",           // the lock

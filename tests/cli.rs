@@ -109,6 +109,9 @@ fn the_text_of_help() {
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
       redact       Look for secrets in what is stored already
+      export       Write a session for others: as patches, as a text to read, as who wrote which lines,
+                   or as a bundle
+      import       Take in the sessions of a bundle that edio export wrote
       agents       List the agents: which are here, and how each is connected
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
@@ -1257,6 +1260,9 @@ fn where_there_is_no_session() {
             &["restore", "0", "--dry-run"],
             &["forget", "-f", "a", "--yes"],
             &["redact", "--check"],
+            &["export", "--markdown"],
+            &["export", "--patches", "p"],
+            &["export", "--bundle", "b"],
             &["accept", "x"],
         ],
         1,

@@ -304,6 +304,7 @@ fn heading(context: &mut Context, session: &Session) -> Result<()> {
     let state = match session.shelf {
         Shelf::Active => "active",
         Shelf::Archive => "archived",
+        Shelf::Shared => "fetched",
     };
     let line = format!("{} ({state})", style::heading(&session.id));
     context.term.line(line).printed()

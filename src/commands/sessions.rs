@@ -263,6 +263,7 @@ fn state(session: &Session) -> &'static str {
     match session.shelf {
         Shelf::Active => "active",
         Shelf::Archive => "archived",
+        Shelf::Shared => "fetched",
     }
 }
 

@@ -57,7 +57,7 @@ impl Session {
         Self::active(workspace)?.ok_or_else(no_session)
     }
 
-    /// The session that was asked for by its id, active or archived, or else the workspace's own.
+    /// The session that was asked for by its id, wherever it is, or else the workspace's own.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Session {
         let Some(id) = id else {
             return Self::active_or_error(workspace);
         };
-        for shelf in [Shelf::Active, Shelf::Archive] {
+        for shelf in Shelf::ALL {
             if let Some(session) = Self::load(workspace, shelf, id)? {
                 return Ok(session);
             }
@@ -96,9 +96,7 @@ impl Session {
     ///
     /// git failed.
     pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
-        let refs = workspace
-            .git
-            .ref_commits(&[refnames::ACTIVE, refnames::ARCHIVE])?;
+        let refs = workspace.git.ref_commits(&Shelf::ALL.map(Shelf::folder))?;
         let mut sessions = gather(refs);
         follow_archived(workspace, &mut sessions)?;
         Ok(sessions)
@@ -376,6 +374,11 @@ impl Lineage {
     /// The snapshot of this commit.
     pub fn of(&self, commit: &Oid) -> Option<&Turn> {
         self.0.get(commit)
+    }
+
+    /// All of them.
+    pub fn turns(&self) -> impl Iterator<Item = &Turn> {
+        self.0.values()
     }
 
     /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
