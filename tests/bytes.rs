@@ -50,6 +50,25 @@ fn is(repo: &Repo, path: &str, content: impl AsRef<[u8]>, what: &str) {
     assert_eq!(found, wanted, "{path}: {what}");
 }
 
+#[test]
+fn p4_what_was_gone_and_comes_back_with_bytes_that_git_hides_is_noted() {
+    let settings = [("filter.lossy.clean", "sed /^OUT/d")];
+    let repo = repo_with("*.lossy filter=lossy", &settings);
+    repo.write("x.lossy", "1\n");
+    repo.git(["add", "x.lossy"]);
+    repo.git(["commit", "-q", "-m", "lossy"]);
+    repo.remove("x.lossy");
+    snapshot(&repo);
+    repo.edio(["undo"]).ok();
+    // Its blob is the one that the turn before has, and the last look did not find it.
+    repo.write("x.lossy", "1\nOUT 2\n");
+    repo.edio(["snapshot", "-m", "again"]).ok();
+    repo.write("x.lossy", "1\n");
+    snapshot(&repo);
+    restore(&repo, 2);
+    is(&repo, "x.lossy", "1\nOUT 2\n", "after a restore");
+}
+
 /// Takes a turn of each content of `f`, and goes to each, whole and in part, back and forth.
 fn come_back(repo: &Repo, contents: &[&[u8]]) {
     let mut disks = Vec::new();

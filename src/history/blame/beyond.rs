@@ -503,7 +503,7 @@ impl<'a> Elsewhere<'a> {
 
     fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {
         if !self.sessions.contains_key(id) {
-            let shelves = [Shelf::Active, Shelf::Archive];
+            let shelves = [Shelf::Active, Shelf::Archive, Shelf::Shared];
             let mut found = None;
             for shelf in shelves {
                 found = found.or(Session::load(self.workspace, shelf, id)?);

@@ -34,7 +34,7 @@ impl Other {
 ///
 /// git failed.
 pub fn all(workspace: &Workspace) -> Result<Vec<Other>> {
-    let patterns = [refnames::ACTIVE, refnames::ARCHIVE]
+    let patterns = [refnames::ACTIVE, refnames::ARCHIVE, refnames::SHARED]
         .iter()
         .flat_map(|folder| [Leaf::Current, Leaf::Ops].map(|leaf| format!("{folder}*/{leaf}")));
     let patterns: Vec<String> = patterns.collect();

@@ -28,7 +28,7 @@ pub struct Said {
 ///
 /// git failed.
 pub fn session_of(workspace: &Workspace, turn: &Turn) -> Result<Option<Session>> {
-    for shelf in [Shelf::Active, Shelf::Archive] {
+    for shelf in [Shelf::Active, Shelf::Archive, Shelf::Shared] {
         if let Some(session) = Session::load(workspace, shelf, &turn.note.session)? {
             return Ok(Some(session));
         }

@@ -376,9 +376,10 @@ impl Scan {
         looking(workspace, self.started)
     }
 
-    /// The files whose time stamps are not those of the last snapshot.
+    /// The files whose time stamps are not those of the last snapshot, or that the last look did not find.
     ///
-    /// git reads such a file, and where its conversion gives the same blob as before, tells nobody.
+    /// git reads such a file, and where its conversion gives the same blob as before, tells nobody. Of one that was not
+    /// there it has no stamp.
     ///
     /// # Errors
     ///
@@ -392,10 +393,17 @@ impl Scan {
             |file: &Path| FileStamp::of(file).or_cannot(|| "can't read edio's index".into());
         // git writes an index only where it has seen something new.
         let is_same = self.base.is_cached() && stamp(&self.index.file)? == stamp(&cached)?;
-        Ok(Touched::These(match is_same {
+        let mut touched = match is_same {
             true => Vec::new(),
             false => workspace.git.touched_since(&cached, &workspace.settings)?,
-        }))
+        };
+        let lacked = workspace
+            .state
+            .cache
+            .iter()
+            .flat_map(|cache| &cache.dropped);
+        touched.extend(lacked.chain(self.passed.added.keys()).cloned());
+        Ok(Touched::These(touched))
     }
 
     /// Is the path in the index that it leaves behind?
