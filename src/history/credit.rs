@@ -31,7 +31,11 @@ fn names(work: &Work) -> Vec<String> {
         None => one_line(agent),
     };
     let agent = work.agent.as_ref().map(with_model);
-    let others = work.shared.iter().map(|agent| one_line(agent));
+    let others = work
+        .shared
+        .iter()
+        .filter(|other| Some(*other) != work.agent.as_ref());
+    let others = others.map(|agent| one_line(agent));
     agent.into_iter().chain(others).collect()
 }
 
