@@ -353,6 +353,9 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         };
         said.redacted(&redactor)
     };
+    if let (What::Woken | What::Ended(_), Some(id)) = (&event.what, &event.prompt) {
+        prompt::goes_on(&mut workspace.state, by, id);
+    }
     let reply = event.reply.clone().map(|text| entry(Said::Reply(text)));
     match &event.what {
         What::Told(text) => {
@@ -428,6 +431,7 @@ fn call(tool: &Tool, event: &Event, step: Option<Number>) -> conversation::Call 
         input: tool.input.clone(),
         result,
         failed: tool.failed,
+        beyond: tool.touched == Touched::Anything,
         step,
     }
 }

@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, While};
-use crate::gitengine::{Oid, RepoPath};
+use crate::gitengine::{Oid, RepoPath, Settings};
 
 use super::redact::Redactor;
 use super::session::Session;
@@ -20,6 +20,37 @@ use super::workspace::{Locked, Workspace};
 
 /// The file in the scratch folder, and in a side commit.
 pub const FILE: &str = "conversation";
+
+/// The setting of how much is kept.
+pub const SETTING: &str = "edio.transcripts";
+
+/// How much is kept of what is said and done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing but the first line of what an agent is told, which is the message of its turn.
+    Nothing,
+    /// What it is told, the uses of tools in short, its closing words.
+    Prompts,
+    /// The same, and what its own transcript has gained.
+    Full,
+}
+
+impl Keep {
+    /// What is set. `None` where that is no known word: then nothing is kept.
+    pub fn set(settings: &Settings) -> Option<Self> {
+        match settings.get(SETTING) {
+            None | Some(b"prompts") => Some(Keep::Prompts),
+            Some(b"full") => Some(Keep::Full),
+            Some(b"off") => Some(Keep::Nothing),
+            Some(_) => None,
+        }
+    }
+
+    /// What holds.
+    pub fn of(workspace: &Workspace) -> Self {
+        Self::set(&workspace.settings).unwrap_or(Keep::Nothing)
+    }
+}
 
 /// How much is kept of a text, in bytes.
 const PROMPT: usize = 16 << 10;
@@ -72,8 +103,15 @@ pub struct Call {
     pub result: Option<String>,
     /// Did it fail?
     pub failed: bool,
+    /// May it have done more than change files that it names? Shells and servers do.
+    #[serde(skip_serializing_if = "is_false")]
+    pub beyond: bool,
     /// The step that came of it, where it changed something.
     pub step: Option<Number>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Entry {
@@ -115,12 +153,15 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-/// Notes what belongs to a turn that is still to come.
+/// Notes what belongs to a turn that is still to come, where it is to be kept.
 ///
 /// # Errors
 ///
 /// The git directory can't be written.
 pub fn note(workspace: &Locked, entry: &Entry) -> Result<()> {
+    if Keep::of(workspace) == Keep::Nothing {
+        return Ok(());
+    }
     let folder = workspace.scratch();
     let file = folder.join(FILE);
     let unwritable = || format!("can't write {}", file.display());

@@ -21,6 +21,7 @@ pub mod choice;
 pub mod compare;
 pub mod connected;
 pub mod conversation;
+pub mod dialogue;
 pub mod forget;
 pub mod gc;
 pub mod hooklog;

@@ -236,6 +236,7 @@ fn work(workspace: &Workspace, request: &Request) -> Work {
             work.agent_session = work
                 .agent_session
                 .or_else(|| open.session.clone().filter(|_| is_its_own));
+            work.agent_prompt = open.id.clone().filter(|_| is_its_own);
         }
     }
     work
