@@ -15,6 +15,7 @@ use crate::gitengine::{Oid, RepoPath, Settings};
 use super::redact::Redactor;
 use super::session::Session;
 use super::state::write_at_once;
+use super::transcript;
 use super::turn::{Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
 
@@ -229,7 +230,10 @@ fn write_all(entries: &[Entry]) -> Vec<u8> {
 pub struct Taken {
     /// For the turn.
     pub bytes: Vec<u8>,
+    /// What the agent's own transcript has gained; empty where that is not kept.
+    pub transcript: Vec<u8>,
     rest: Vec<Entry>,
+    rest_of_transcripts: Vec<transcript::Line>,
 }
 
 impl Taken {
@@ -245,8 +249,14 @@ impl Taken {
         let (own, rest): (Vec<Entry>, Vec<Entry>) = open(workspace)?
             .into_iter()
             .partition(|entry| entry.is_of(work));
-        let bytes = write_all(&own);
-        Ok((!own.is_empty()).then_some(Self { bytes, rest }))
+        let (transcript, rest_of_transcripts) = transcript::split(workspace, work)?;
+        let is_empty = own.is_empty() && transcript.is_empty();
+        Ok((!is_empty).then(|| Self {
+            bytes: write_all(&own),
+            transcript,
+            rest,
+            rest_of_transcripts,
+        }))
     }
 
     /// The turn is there: what it holds need not be kept any more.
@@ -255,6 +265,9 @@ impl Taken {
     ///
     /// The git directory can't be written.
     pub fn done(self, workspace: &Locked) -> Result<()> {
+        if !self.transcript.is_empty() {
+            transcript::keep(workspace, &self.rest_of_transcripts)?;
+        }
         write_at_once(&workspace.scratch(), FILE, &write_all(&self.rest))
     }
 }

@@ -46,6 +46,7 @@ pub mod snapshot;
 pub mod state;
 pub mod stored;
 pub mod trailers;
+pub mod transcript;
 pub mod turn;
 pub mod undo;
 pub mod workspace;

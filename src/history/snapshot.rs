@@ -213,7 +213,7 @@ fn write_with_conversation(
     };
     if let Some(said) = &said {
         let id = &ground.standing.id;
-        let side = side::save_conversation(workspace, id, &said.bytes, seconds)?;
+        let side = side::save_conversation(workspace, id, said, seconds)?;
         note.conversation = Some(side);
     }
     let turn = write_turn(workspace, ground, tree, note, seconds)?;

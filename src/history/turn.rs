@@ -370,6 +370,7 @@ mod tests {
             work: Work {
                 agent: Some("claude".to_owned()),
                 agent_session: Some("a76215b7".to_owned()),
+                agent_prompt: Some("p-1".into()),
                 model: Some("a model".to_owned()),
                 prompt: Some("fix it".to_owned()),
                 tool: Some("Bash".to_owned()),
