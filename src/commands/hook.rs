@@ -411,6 +411,9 @@ fn note_transcript(
     if !ends || !is_open || Keep::of(workspace) != Keep::Full {
         return Ok(());
     }
+    // The look at the files comes after it, and is not to come late.
+    let watch = Stopwatch::start();
+    let has_time = || watch.elapsed() < longest_wait() / 4;
     let known = &mut workspace.state.transcripts;
     let key = format!("{} {}", by.agent, by.session.as_deref().unwrap_or_default());
     let place = known.remove(&key);
@@ -418,7 +421,7 @@ fn note_transcript(
         known.pop_first();
     }
     let (lines, place) = match gained(event, place.as_ref()) {
-        Ok(gain) => (transcript::kept(&gain, redactor), gain.place),
+        Ok(gain) => (transcript::kept(&gain, redactor, &has_time), gain.place),
         Err(why) => {
             let lines = vec![transcript::left_out(&why)];
             let left_out = Some(why);

@@ -122,7 +122,7 @@ fn end_of_common(file: &mut File, known: &Place, length: u64) -> io::Result<u64>
     let (mut end, mut common) = (0, 0);
     for line in read(file, 0, length)?.lines_with_terminator() {
         end += line.len() as u64;
-        if id_of(line).as_ref() == Some(id) {
+        if line.contains_str(id) && id_of(line).as_ref() == Some(id) {
             common = end;
         }
     }
@@ -149,16 +149,24 @@ fn id_of(line: &[u8]) -> Option<String> {
         .find_map(|id| id.as_str().map(str::to_owned))
 }
 
-/// The lines of a gain as they are kept: without secrets, and with what there is to say of them.
-pub fn kept(gain: &Gain, redactor: &Redactor) -> Vec<String> {
+/// The lines of a gain as they are kept: without secrets, and with what there is to say of them. The last ones come first:
+/// for what there is no time, that is cut, too.
+pub fn kept(gain: &Gain, redactor: &Redactor, has_time: &dyn Fn() -> bool) -> Vec<String> {
+    let mut cut = gain.cut;
     let mut lines = Vec::new();
+    for line in gain.lines.iter().rev() {
+        match has_time() {
+            true => lines.push(redacted(line, redactor)),
+            false => cut += line.len() as u64 + 1,
+        }
+    }
+    if cut > 0 {
+        lines.push(json!({"edio": "cut", "bytes": cut}).to_string());
+    }
     if gain.rewritten {
         lines.push(json!({"edio": "rewritten"}).to_string());
     }
-    if gain.cut > 0 {
-        lines.push(json!({"edio": "cut", "bytes": gain.cut}).to_string());
-    }
-    lines.extend(gain.lines.iter().map(|line| redacted(line, redactor)));
+    lines.reverse();
     lines
 }
 
@@ -368,6 +376,26 @@ mod tests {
         let kept: u64 = gained.lines.iter().map(|line| line.len() as u64 + 1).sum();
         assert!(kept <= MOST && gained.cut + kept == text.len() as u64);
         assert_eq!(ids(&gained).last(), Some(&(count - 1).to_string()));
+    }
+
+    #[test]
+    fn for_what_there_is_no_time_that_is_cut() {
+        let gain = Gain {
+            lines: vec![b"{}".to_vec(), b"[]".to_vec(), b"1".to_vec()],
+            rewritten: true,
+            ..Gain::default()
+        };
+        let left = std::cell::Cell::new(2);
+        let has_time = || left.replace(left.get() - 1) > 0;
+        let redactor = Redactor::new(&[]).unwrap();
+        let kept = kept(&gain, &redactor, &has_time);
+        let expected = [
+            r#"{"edio":"rewritten"}"#,
+            r#"{"bytes":3,"edio":"cut"}"#,
+            "[]",
+            "1",
+        ];
+        assert_eq!(kept, expected);
     }
 
     #[test]
