@@ -1148,3 +1148,135 @@ fn another_session_is_not_accepted_by_the_name_of_this_one() {
     assert_eq!(repo.git_state(), state);
     assert_eq!(repo.git(["for-each-ref"]), refs);
 }
+
+/// A turn that an agent says it took.
+fn agent_turn(repo: &Repo, prompt: &str, content: &str) {
+    let event = |name: &str| {
+        json!({
+            "session_id": "s1", "cwd": repo.top, "hook_event_name": name, "prompt": prompt,
+        })
+        .to_string()
+    };
+    repo.edio_fed(["hook", "claude"], event("UserPromptSubmit"))
+        .ok();
+    repo.write("a", content);
+    repo.edio_fed(["hook", "claude"], event("Stop")).ok();
+}
+
+#[test]
+fn trailers_name_the_session_and_the_agents_where_that_is_set() {
+    for (given, expected) in [
+        ("feat: a", "feat: a\n\nAssisted-by: claude\nSession: ID\n"),
+        (
+            "feat: a\n\nSigned-off-by: A <a@b>\n",
+            "feat: a\n\nSigned-off-by: A <a@b>\nAssisted-by: claude\nSession: ID\n",
+        ),
+        (
+            "feat: a\n\nAssisted-by: claude",
+            "feat: a\n\nAssisted-by: claude\nSession: ID\n",
+        ),
+    ] {
+        let repo = Repo::with(&[("a", "0\n")]);
+        repo.git(["config", "edio.acceptTrailers", "true"]);
+        // A program that is set for a trailer is not run.
+        let marker = repo.outside().join("ran");
+        let program = format!("touch {}; echo x", marker.display());
+        repo.git(["config", "trailer.session.cmd", &program]);
+        repo.git(["config", "trailer.other.command", &program]);
+        agent_turn(&repo, "one", "1\n");
+        agent_turn(&repo, "two", "2\n");
+        let id = session(&repo);
+        repo.edio(["accept", given]).ok();
+        assert!(!marker.exists());
+        let commit = repo.git_raw(["cat-file", "commit", "HEAD"]);
+        let (_, message) = commit.split_once("\n\n").unwrap();
+        assert_eq!(message.replace(&id, "ID"), expected);
+    }
+    let repo = Repo::with(&[("a", "0\n")]);
+    agent_turn(&repo, "one", "1\n");
+    repo.edio(["accept", "feat: a"]).ok();
+    assert_eq!(repo.git_raw(["log", "-1", "--format=%B"]), "feat: a\n");
+}
+
+#[test]
+fn the_commit_msg_hook_sees_the_trailers_and_a_signature_stays() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.acceptTrailers", "true"]);
+    repo.hook(
+        "prepare-commit-msg",
+        "printf '\\nSigned-off-by: me\\n' >> \"$1\"",
+    );
+    repo.hook("commit-msg", "grep -q '^Session: sess_' \"$1\"");
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    let id = session(&repo);
+    repo.edio(["accept", "feat: a"]).ok();
+    assert_eq!(
+        repo.git(["log", "-1", "--format=%B"]).trim_end(),
+        format!("feat: a\n\nSigned-off-by: me\nSession: {id}")
+    );
+}
+
+#[test]
+fn a_commit_with_trailers_is_never_taken_for_one_of_edios() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.acceptTrailers", "true"]);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot", "-m", "real"]).ok();
+    let id = session(&repo);
+    // The worst that a person could write: all that a turn's message has.
+    let forged = format!(
+        "feat\n\nEdio-Session: {id}\nEdio-Turn: 7\nEdio-Kind: turn\nEdio-Worktree: .\nEdio-Stat: 1 1 1\nEdio-Version: 1"
+    );
+    repo.edio(["accept", &forged]).ok();
+    let message = repo.git(["log", "-1", "--format=%B"]);
+    assert!(
+        message
+            .trim_end()
+            .ends_with(&format!("Edio-Version: 1\nSession: {id}")),
+        "{message}"
+    );
+    // Where it stands in the place of a turn, it is none.
+    repo.write("a", "2\n");
+    repo.edio(["snapshot", "-m", "next"]).ok();
+    let next = repo.sessions("active").remove(0);
+    repo.git(["update-ref", &format!("refs/edio/active/{next}/7"), "HEAD"]);
+    let log = repo.edio(["log", "--json"]);
+    assert_eq!(log.ok().json().len(), 1, "{log}");
+    repo.edio(["show", "7"]).fails(1);
+}
+
+#[test]
+fn a_note_tells_the_turns_where_that_is_set() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.acceptNote", "true"]);
+    agent_turn(&repo, "make it one\n\nand more", "1\n");
+    agent_turn(&repo, "make it two", "2\n");
+    let id = session(&repo);
+    repo.edio(["accept", "feat: a"]).ok();
+    let commit = repo.git(["rev-parse", "HEAD"]);
+    let note = || repo.git(["notes", "--ref=edio", "show", &commit]);
+    let expected =
+        format!("edio session {id}\n\nturn 1  claude  make it one\nturn 2  claude  make it two");
+    assert_eq!(note(), expected);
+    // It hangs on the commit, and stays with it: taken back and done again, it is still right.
+    repo.edio(["undo"]).ok();
+    assert_eq!(note(), expected);
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.git(["rev-parse", "HEAD"]), commit);
+    assert_eq!(note(), expected);
+    repo.fsck();
+}
+
+#[test]
+fn a_note_that_cannot_be_written_is_only_told() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.acceptNote", "true"]);
+    repo.git(["update-ref", "refs/notes/edio/in/the/way", "HEAD"]);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    let ran = repo.edio(["accept", "feat: a"]);
+    assert!(ran.ok().stderr.contains("note"), "{ran}");
+    assert_eq!(repo.git(["log", "-1", "--format=%s"]), "feat: a");
+    assert_eq!(repo.sessions("active"), [""; 0]);
+}

@@ -512,6 +512,23 @@ fn without_a_terminal_a_message_is_asked_for() {
 }
 
 #[test]
+fn trailers_come_after_what_was_edited_and_an_empty_message_still_stops_it() {
+    let repo = ready();
+    repo.git(["config", "edio.acceptTrailers", "true"]);
+    edits(&repo, ": > \"$1\"");
+    let ran = repo.on_a_terminal(["accept"], "");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    edits(&repo, "printf 'feat: x\\n\\nSigned-off-by: me\\n' > \"$1\"");
+    let ran = repo.on_a_terminal(["accept"], "");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let id = repo.sessions("archive").remove(0);
+    assert_eq!(
+        message(&repo),
+        format!("feat: x\n\nSigned-off-by: me\nSession: {id}")
+    );
+}
+
+#[test]
 fn the_users_template_comes_first() {
     let repo = ready();
     repo.write(

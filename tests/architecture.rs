@@ -117,6 +117,7 @@ const WRITERS: [&str; 20] = [
     "src/history/accept/",           // the user's index, under git's own lock
     "src/history/checkout.rs",       // the folders in which commands are tried
     "src/history/conversation.rs",   // what was said and done for a turn that is still to come
+    "src/history/export/bundle.rs",  // the file that was asked for
     "src/history/hooklog.rs",        // the log of the hooks
     "src/history/gc.rs",             // old scratch files
     "src/history/lock.rs",           // the lock

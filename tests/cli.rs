@@ -111,6 +111,9 @@ fn the_text_of_help() {
       gc           Prune sessions that were not used for some days
       forget       Take files out of all turns, for good: for a secret that slipped in
       redact       Look for secrets in what is stored already
+      export       Write a session for others: as patches, as a text to read, as who wrote which lines,
+                   or as a bundle
+      import       Take in the sessions of a bundle that edio export wrote
       agents       List the agents: which are here, and how each is connected
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
@@ -251,7 +254,7 @@ fn the_text_of_snapshot() {
     turn 3: -x: mode (2 files +0 -1)
 
     $ edio snapshot --json
-    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]}
+    {"v":1,"changed":true,"session":"[SESSION]","turn":4,"kind":"turn","current":true,"message":"Nothing changed","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]}
     "#);
 }
 
@@ -416,7 +419,7 @@ fn the_text_of_show() {
 
 
     $ edio show @-1 --json
-    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
+    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"steps":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
     "#);
 }
 
@@ -458,7 +461,7 @@ fn the_text_of_status() {
     git: a bisect is under way
 
     $ edio status --json
-    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
+    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
     "#);
 }
 
@@ -1259,6 +1262,9 @@ fn where_there_is_no_session() {
             &["restore", "0", "--dry-run"],
             &["forget", "-f", "a", "--yes"],
             &["redact", "--check"],
+            &["export", "--markdown"],
+            &["export", "--patches", "p"],
+            &["export", "--bundle", "b"],
             &["accept", "x"],
         ],
         1,

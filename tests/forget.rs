@@ -873,10 +873,10 @@ fn two_sessions() -> Repo {
 fn other_sessions_are_named_and_with_all_sessions_written_anew() {
     let repo = two_sessions();
     let archived = repo.sessions("archive").remove(0);
-    repo.git(["update-ref", "refs/edio/shared/x/1", &repo.turn_ref(1)]);
+    repo.git(["update-ref", "refs/edio/other/x/1", &repo.turn_ref(1)]);
     let secret = id_of(&repo, SECRET);
     let ran = repo.edio(["forget", "-f", "d/env", "--yes"]);
-    for said in [&archived, "--all-sessions", "refs/edio/shared/x/1"] {
+    for said in [&archived, "--all-sessions", "refs/edio/other/x/1"] {
         assert!(ran.ok().stderr.contains(said), "{ran}");
     }
     let ran = repo.edio(["forget", "-f", "d/env", "--yes"]);
@@ -897,8 +897,8 @@ fn other_sessions_are_named_and_with_all_sessions_written_anew() {
         record["sessions"],
         json!([{"session": archived, "turns": [1, 2, 4]}])
     );
-    assert_eq!(record["other_refs"], json!(["refs/edio/shared/x/1"]));
-    repo.git(["update-ref", "-d", "refs/edio/shared/x/1"]);
+    assert_eq!(record["other_refs"], json!(["refs/edio/other/x/1"]));
+    repo.git(["update-ref", "-d", "refs/edio/other/x/1"]);
     collect(&repo);
     assert!(is_gone(&repo, &secret));
     for (number, a) in [(1, "1\n"), (3, "3\n"), (4, "4\n"), (0, "base\n")] {

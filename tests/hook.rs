@@ -125,6 +125,24 @@ fn has_no_session(repo: &Repo) {
 }
 
 #[test]
+fn the_log_tells_how_many_steps_led_to_a_turn_and_how_it_ended() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("write two files");
+    for (file, call) in [("one", "t1"), ("two", "t2")] {
+        repo.write(file, "new\n");
+        claude.wrote(file, call);
+    }
+    // Nobody tells of an Escape: the next prompt shows it.
+    claude.is_told("something else");
+    let turns = log(&repo, &[]);
+    assert_eq!(fields(&turns[0], &["steps", "status"]), "2 | interrupted");
+    let ran = repo.edio(["log"]);
+    let row = "2 files +2 -0, 2 steps  interrupted: write two files\n";
+    assert!(ran.ok().stdout.ends_with(row), "{ran}");
+}
+
+#[test]
 fn a_prompt_becomes_a_turn_and_each_tool_a_step() {
     let repo = Repo::with(&[("a", "a\n"), ("src/x", "x\n")]);
     repo.write("mine", "the person's\n");

@@ -442,6 +442,17 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
         .ok();
     let ran = records.0.edio(["redact", "--check", "--json"]);
     assert_eq!(fields("### A likely secret"), keys(&ran.json()[0]));
+    let mut exported = BTreeSet::from(["v".to_owned()]);
+    for words in [
+        &["export", "--markdown"][..],
+        &["export", "--patches", "../series"],
+        &["export", "--bundle", "../work.bundle"],
+    ] {
+        exported.extend(keys(&records.of(words)));
+    }
+    exported.remove("v");
+    assert_eq!(fields("### An export"), exported);
+    records.hold("### An import", &["import", "../work.bundle"]);
     records.0.remove("env");
     let forgotten = records.of(&["forget", "-f", "env", "--yes"]);
     assert_eq!(fields("### A forget"), keys(&forgotten));

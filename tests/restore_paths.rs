@@ -522,3 +522,33 @@ fn dry_run_of_a_restore_that_would_be_refused_is_refused() {
     fails(&repo, 1, &["restore", "2", "--dry-run"]);
     fails(&repo, 1, &["restore", "1", "-f", "nowhere", "--dry-run"]);
 }
+
+#[test]
+fn p3_the_turn_after_a_restore_of_a_path_has_the_edits_that_the_cached_index_lacks() {
+    let repo = Repo::with(&[("a", "1\n"), ("d/b", "1\n"), ("d/c", "1\n")]);
+    repo.edio(["snapshot"]).ok();
+    repo.write("a", "edited\n");
+    repo.write("d/c", "edited\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("d/b", "edited\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1", "-f", "d/b"]).ok();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
+    assert_eq!(repo.read("d/b"), "1\n");
+    assert_eq!(repo.read("a"), "edited\n");
+}
+
+#[test]
+fn p3_more_paths_than_a_few_are_restored_by_name() {
+    let repo = Repo::with(&[("z", "1\n")]);
+    let write = |content: &str| (0..150).for_each(|n| repo.write(format!("d/{n}"), content));
+    write("1\n");
+    repo.write("e", "1\n");
+    repo.edio(["snapshot"]).ok();
+    write("2\n");
+    repo.write("e", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1", "-f", "d"]).ok();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(3)), repo.manifest());
+    assert_eq!(repo.read("e"), "2\n");
+}

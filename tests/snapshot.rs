@@ -808,7 +808,8 @@ fn p2_the_cached_index_is_no_younger_than_its_scan() {
     let path = format!("{}:{}", bin.display(), crate::common::path());
     let time = |path: &str| fs::metadata(repo.path(path)).unwrap().modified().unwrap();
     for content in ["2\n", "3\n"] {
-        repo.write("a", content);
+        // What is new is taken into the index.
+        repo.write(format!("new {content}"), content);
         repo.ran(repo.command(["snapshot"]).env("PATH", &path)).ok();
         assert!(time("../later") > time("../began"));
         assert!(
@@ -816,6 +817,77 @@ fn p2_the_cached_index_is_no_younger_than_its_scan() {
             "git would trust what changed during the scan"
         );
     }
+}
+
+/// The index that the last scan left behind.
+fn cached_index(repo: &Repo) -> Vec<u8> {
+    fs::read(repo.path(".git/edio/index")).unwrap()
+}
+
+#[test]
+fn p2_edits_that_the_cached_index_does_not_have_are_in_each_turn() {
+    let names = ["a", "d/b", "d/e/c", "d/e/x"];
+    let repo = Repo::with(&names.map(|name| (name, "1\n")));
+    snapshot(&repo);
+    let before = cached_index(&repo);
+    repo.write("d/b", "edited\n");
+    snapshot_is_whole(&repo, 2);
+    repo.write("d/e/c", "edited, too\n");
+    repo.chmod("d/e/x", 0o755);
+    snapshot_is_whole(&repo, 3);
+    assert_eq!(
+        before,
+        cached_index(&repo),
+        "it was written for a few edits"
+    );
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert!(!repo.git(["for-each-ref", "refs/edio"]).contains("/4"));
+    // One is as it was at first, the other stays.
+    repo.write("d/b", "1\n");
+    snapshot_is_whole(&repo, 4);
+    repo.write("d/e/c", "edited, 2nd\n");
+    snapshot_is_whole(&repo, 5);
+    repo.write("new", "new\n");
+    snapshot_is_whole(&repo, 6);
+    repo.write("d/e/c", "edited, 3rd\n");
+    repo.remove("a");
+    snapshot_is_whole(&repo, 7);
+    repo.git(["fsck", "--strict"]);
+}
+
+#[test]
+fn p2_an_edit_of_the_same_size_and_time_is_seen_where_the_cached_index_lacks_the_one_before() {
+    let repo = Repo::with(&[("a", "1111\n")]);
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    snapshot(&repo);
+    for (number, content) in (2..).zip(["2222\n", "3333\n", "1111\n", "4444\n"]) {
+        repo.write("a", content);
+        let open = fs::File::options().append(true).open(repo.path("a"));
+        open.unwrap().set_modified(long_ago).unwrap();
+        snapshot_is_whole(&repo, number);
+    }
+}
+
+#[test]
+fn p2_many_edits_and_large_ones_are_in_the_turn() {
+    let repo = Repo::with(&[("z", "1\n")]);
+    for number in 0..50 {
+        repo.write(format!("d{}/{number}", number % 7), "1\n");
+    }
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "base"]);
+    snapshot(&repo);
+    for number in 0..50 {
+        repo.write(format!("d{}/{number}", number % 7), "edited\n");
+    }
+    snapshot_is_whole(&repo, 2);
+    // Of several blocks as zlib has them, and more than is held in memory.
+    repo.write("d0/0", vec![b'x'; 200_000]);
+    repo.write("d1/1", "");
+    snapshot_is_whole(&repo, 3);
+    repo.write("d2/2", vec![b'x'; 2 << 20]);
+    snapshot_is_whole(&repo, 4);
+    repo.git(["fsck", "--strict"]);
 }
 
 #[test]

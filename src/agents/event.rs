@@ -162,6 +162,11 @@ const LONGEST: usize = 24 << 10;
 /// How the tools of edio's own server are called: they take care themselves.
 const EDIOS: [&str; 4] = ["mcp__edio__", "mcp_edio_", "edio_", "edio-"];
 
+/// Does this agent tell of each tool before it uses it, and after?
+pub fn tells_of_tools(agent: &str) -> bool {
+    ["claude", "codex", "gemini"].contains(&agent)
+}
+
 /// Reads the payload that an agent's hook was given, an object in JSON. `None` where it tells of nothing that matters, or
 /// can't be read.
 ///

@@ -223,6 +223,12 @@ fn uncommitted_records(uncommitted: &[(RepoPath, Uncommitted)]) -> Vec<Uncommitt
 }
 
 fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
+    if let Some(error) = &accepted.unnoted {
+        context
+            .term
+            .warn("the commit is made, but the note on it could not be written");
+        context.term.error(error);
+    }
     if context.term.is_json() {
         let record = Record {
             dry_run: false,

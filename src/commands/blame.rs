@@ -9,8 +9,8 @@ use super::owners::{View, seconds, what_for, who};
 use super::{Context, Printed};
 use crate::clock;
 use crate::error::Result;
-use crate::history::blame::{Follow, Line, Owner, Question, owners};
-use crate::history::git::Oid;
+use crate::history::blame::{Follow, Line, Origin, Owner, Question, owners};
+use crate::history::git::{Oid, RepoPath};
 use crate::term::{style, text, time};
 
 /// Say who wrote each line of a file
@@ -126,14 +126,17 @@ fn print_porcelain(context: &mut Context, view: &View<'_>) -> Result<()> {
             _ => oid.as_str().to_owned(),
         };
         let mut out = format!("{shown} {} {}{count}\n", line.origin.line, line.number).into_bytes();
-        if is_first {
-            if !told.contains(&oid) {
-                out.extend(about(view, &line.owner));
-                told.push(oid);
-            }
-            out.extend_from_slice(b"filename ");
-            out.extend_from_slice(text::path(line.origin.path.as_bytes()).as_bytes());
-            out.push(b'\n');
+        let is_new = !told.contains(&oid);
+        if is_new {
+            out.extend(about(view, &line.owner));
+            told.push(oid);
+        }
+        let has_paths = || {
+            let mut own = lines.iter().filter(|other| &other.origin.commit == oid);
+            own.any(|other| other.origin.path != line.origin.path)
+        };
+        if is_new || (is_first && has_paths()) {
+            out.extend(place_of(&line.origin));
         }
         out.push(b'\t');
         out.extend_from_slice(view.said(line));
@@ -141,6 +144,15 @@ fn print_porcelain(context: &mut Context, view: &View<'_>) -> Result<()> {
         context.term.copy(&mut out.as_slice()).printed()?;
     }
     Ok(())
+}
+
+/// The name of the file, and the version before.
+fn place_of(origin: &Origin) -> Vec<u8> {
+    let name = |path: &RepoPath| text::path(path.as_bytes());
+    let previous = origin.previous.as_ref();
+    let previous = previous.map(|(commit, path)| format!("previous {commit} {}\n", name(path)));
+    let filename = format!("filename {}\n", name(&origin.path));
+    (previous.unwrap_or_default() + &filename).into_bytes()
 }
 
 fn about(view: &View<'_>, owner: &Owner) -> Vec<u8> {

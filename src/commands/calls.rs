@@ -60,6 +60,14 @@ impl CallRecord {
         })
     }
 
+    /// The tool, what it was given in a few words, and whether it failed.
+    pub fn in_short(&self) -> (String, String, bool) {
+        const INPUT: usize = 100;
+        let input = self.input.as_deref().map(in_short).unwrap_or_default();
+        let input = text::shorten(&text::plain(input.as_bytes()), INPUT);
+        (self.tool.clone(), input, self.failed)
+    }
+
     /// `7.2  Edit  src/a.rs`, and the first line of what came of it.
     pub fn row(&self) -> String {
         const TOOL: usize = 14;

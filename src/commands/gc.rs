@@ -84,6 +84,7 @@ fn report(context: &mut Context, plan: &Plan, dry_run: bool) -> Result<()> {
         }
         let state = match session.shelf {
             Shelf::Archive => "archived",
+            Shelf::Shared => "fetched",
             Shelf::Active => "in a work tree that is gone",
         };
         let line = format!(

@@ -343,6 +343,7 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         session: by.session.clone(),
         id: event.prompt.clone(),
         text: event::first_line(&redactor.text(text)),
+        tells_of_tools: event::tells_of_tools(&by.agent),
         ..Prompt::default()
     };
     let entry = |what| {

@@ -17,7 +17,7 @@ use crate::history::git::{Oid, PatchStyle};
 use crate::history::refnames::Shelf;
 use crate::history::search::Search;
 use crate::history::session::{Lineage, Session};
-use crate::history::turn::{Kind, Turn};
+use crate::history::turn::{Ending, Kind, Turn};
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
@@ -304,6 +304,7 @@ fn heading(context: &mut Context, session: &Session) -> Result<()> {
     let state = match session.shelf {
         Shelf::Active => "active",
         Shelf::Archive => "archived",
+        Shelf::Shared => "fetched",
     };
     let line = format!("{} ({state})", style::heading(&session.id));
     context.term.line(line).printed()
@@ -336,7 +337,10 @@ fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usiz
         (None, _) => "-".to_owned(),
     };
     let agent = text::shorten(&text::plain(agent.as_bytes()), 10);
-    let stat = stat(&turn.note.stat);
+    let mut stat = stat(&turn.note.stat);
+    if turn.note.steps > 0 {
+        stat += &format!(", {}", plural(turn.note.steps as usize, "step"));
+    }
     let distance = distance.map(|count| format!("  {} from now", plural(count, "path")));
     let start = format!(
         "{mark} {:>4}  {:<14}  {agent:<10}  {stat}{}  ",
@@ -344,7 +348,13 @@ fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usiz
         style::dim(age),
         distance.unwrap_or_default(),
     );
+    let ending = match turn.note.work.ending {
+        Some(Ending::Failed) => "failed: ",
+        Some(Ending::Interrupted) => "interrupted: ",
+        _ => "",
+    };
     let subject = text::plain(turn.note.subject().as_bytes());
+    let subject = format!("{ending}{subject}");
     let used = anstream::adapter::strip_str(&start)
         .to_string()
         .chars()

@@ -1,6 +1,6 @@
 //! How the owner of a line is shown, as text and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::ByteSlice;
 use serde::Serialize;
@@ -205,12 +205,11 @@ pub fn who(owner: &Owner, commits: &BTreeMap<Oid, Blamed>) -> String {
 /// Those between whom it can't be told.
 fn sharers(turn: &Turn) -> Vec<String> {
     let work = &turn.note.work;
-    let mut names: Vec<String> = work.agent.iter().chain(&work.shared).cloned().collect();
-    if work.shared.is_empty() {
-        names.push("you".to_owned());
-    }
-    names.dedup();
-    names
+    let agents = work.agent.iter().chain(&work.shared);
+    let agents: BTreeSet<String> = agents.cloned().collect();
+    // What a tool has done is an agent's.
+    let person = work.tool.is_none().then(|| "you".to_owned());
+    agents.into_iter().chain(person).collect()
 }
 
 /// What it was done for, in one line.

@@ -38,6 +38,7 @@ pub struct TurnRecord {
     files: u64,
     added: u64,
     removed: u64,
+    steps: u32,
     skipped_count: usize,
     skipped: Vec<SkippedRecord>,
 }
@@ -94,6 +95,7 @@ impl TurnRecord {
             files: note.stat.files,
             added: note.stat.added,
             removed: note.stat.removed,
+            steps: note.steps,
             skipped_count: note.skipped_count,
             skipped: skipped(&note.skipped),
         }

@@ -10,6 +10,7 @@ use super::{Context, Printed, moment, plural};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::archive::close;
+use crate::history::git::Oid;
 use crate::history::limits::TooMuch;
 use crate::history::overlap::{self, Overlap, overlaps};
 use crate::history::refnames::{SessionId, Shelf};
@@ -145,6 +146,26 @@ fn worktree_of(session: &Session) -> Option<String> {
     turns.map(|turn| turn.note.worktree.clone()).next()
 }
 
+/// What each session needs on disk. Where one can't be measured, it is said which.
+fn sizes(context: &mut Context, workspace: &Workspace, sessions: &[Session]) -> Vec<Option<u64>> {
+    let tips = |session: &Session| session.refs.iter().map(|(_, oid)| oid.clone()).collect();
+    let tips: Vec<Vec<Oid>> = sessions.iter().map(tips).collect();
+    if let Ok(sizes) = workspace.git.disk_usages(&tips) {
+        return sizes.into_iter().map(Some).collect();
+    }
+    let each = sessions.iter().zip(&tips).map(|(session, tips)| {
+        let measured = workspace.git.disk_usages(std::slice::from_ref(tips));
+        let only = measured.map(|sizes| sizes.first().copied());
+        only.unwrap_or_else(|error| {
+            let what = format!("the size of {} can't be measured", session.id);
+            context.term.warn(what);
+            context.term.error(&error.into());
+            None
+        })
+    });
+    each.collect()
+}
+
 fn list(context: &mut Context) -> Result<u8> {
     let workspace = context.open()?;
     let here = Session::active(&workspace)?.map(|session| session.id);
@@ -153,18 +174,10 @@ fn list(context: &mut Context) -> Result<u8> {
     let changed = overlap::changed(&workspace, &sessions)?;
     let overlaps = overlaps(&workspace, &sessions, &changed);
     context.page(&workspace);
-    for (session, changed) in sessions.iter().zip(&changed).rev() {
+    let sizes = sizes(context, &workspace, &sessions);
+    let listed = sessions.iter().zip(&changed).zip(sizes);
+    for ((session, changed), bytes) in listed.rev() {
         let is_here = here.as_ref() == Some(&session.id) && session.shelf == Shelf::Active;
-        let tips: Vec<_> = session.refs.iter().map(|(_, oid)| oid).collect();
-        let bytes = match workspace.git.disk_usage(&tips) {
-            Ok(bytes) => Some(bytes),
-            Err(error) => {
-                let what = format!("the size of {} can't be measured", session.id);
-                context.term.warn(what);
-                context.term.error(&error.into());
-                None
-            }
-        };
         match context.term.is_json() {
             true => context
                 .term
@@ -250,6 +263,7 @@ fn state(session: &Session) -> &'static str {
     match session.shelf {
         Shelf::Active => "active",
         Shelf::Archive => "archived",
+        Shelf::Shared => "fetched",
     }
 }
 

@@ -166,19 +166,34 @@ impl Git {
         Ok(None)
     }
 
-    /// The last commit that touched a file, in the history that ends at a commit.
+    /// The last commit that touched a file, in the history that ends at a commit, and what git says of it.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn last_to_touch(&self, commit: &Oid, path: &RepoPath) -> Result<Option<Oid>> {
-        let ask = self.ask("rev-list").args(["-1", "--end-of-options"]);
-        let output = ask
-            .arg(commit)
-            .arg("--")
-            .arg(os_path(path.as_bytes()))
-            .run()?;
-        Ok(Oid::from_bytes(output.trim_ascii_end()))
+    pub fn last_to_touch(&self, commit: &Oid, path: &RepoPath) -> Result<Option<(Oid, Blamed)>> {
+        let ask = self
+            .ask("rev-list")
+            .setting("i18n.logOutputEncoding=UTF-8")
+            .args(["-1", "--no-commit-header", "--date=format:%z"])
+            .arg("--format=%H%x00%aN%x00<%aE>%x00%at%x00%ad%x00%s")
+            .arg("--end-of-options");
+        let ask = ask.arg(commit).arg("--").arg(os_path(path.as_bytes()));
+        let output = ask.run()?;
+        let mut fields = output.trim_end_with(|c| c == '\n').split(|byte| *byte == 0);
+        let Some(oid) = fields.next().and_then(Oid::from_bytes) else {
+            return Ok(None);
+        };
+        let mut next = || fields.next().unwrap_or_default().to_vec();
+        let about = Blamed {
+            author: next(),
+            author_mail: next(),
+            author_seconds: number(&next()).unwrap_or_default(),
+            author_zone: next(),
+            summary: next(),
+            is_boundary: false,
+        };
+        Ok(Some((oid, about)))
     }
 }
 

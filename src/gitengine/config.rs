@@ -11,7 +11,7 @@ use super::paths::os_path;
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.(promisor|mirror|push)|commit\.(gpgsign|cleanup|template))$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.(promisor|mirror|push)|commit\.(gpgsign|cleanup|template)|blame\.ignorerevsfile)$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::ByteSlice;
 
 use super::command::{Answer, Git};
-use super::error::{GitError, Result};
+use super::error::Result;
 use super::objects::{Entry, Mode, ObjectFormat, Oid};
 use super::paths::RepoPath;
 use super::trees::{Item, items};
+use super::unpack::{Kind, Made};
 
 /// The folders on the way to the paths, by their path: the top is the empty one.
 type Folders = BTreeMap<Vec<u8>, Vec<Item>>;
@@ -84,6 +85,7 @@ impl Git {
     }
 
     /// Writes the tree with these paths as they are given here: `None` takes one out. A folder that becomes empty goes.
+    /// The blobs, of which there may be none, are written with it.
     ///
     /// # Errors
     ///
@@ -92,20 +94,18 @@ impl Git {
         &self,
         mut grafting: Grafting,
         changes: &[(RepoPath, Option<Entry>)],
+        blobs: &[Vec<u8>],
     ) -> Result<Oid> {
         for (path, entry) in changes {
             grafting.put(path, entry.as_ref());
         }
-        let (root, written) = grafting.close(self.format);
-        let trees = written.values().map(Vec::as_slice);
-        let ids = self.write_trees(trees)?;
-        match ids.iter().eq(written.keys()) {
-            true => Ok(root),
-            false => Err(GitError::Output {
-                command: "git mktree --batch".to_owned(),
-                what: "other trees than were given to it".to_owned(),
-            }),
+        let mut made = Made::new(self.format);
+        for blob in blobs {
+            made.add(Kind::Blob, blob);
         }
+        let root = grafting.close(self.format, &mut made);
+        self.store(made)?;
+        Ok(root)
     }
 }
 
@@ -154,30 +154,31 @@ impl Grafting {
         items.sort_by_key(Item::sort_key);
     }
 
-    /// Names each folder in the one above, from the deepest. Returns the top's id and the trees that must be there for it.
-    fn close(mut self, format: ObjectFormat) -> (Oid, BTreeMap<Oid, Vec<Item>>) {
+    /// Names each folder in the one above, from the deepest. Returns the top's id; the trees are among those that were
+    /// made then.
+    fn close(mut self, format: ObjectFormat, made: &mut Made) -> Oid {
         let mut names: Vec<Vec<u8>> = self.folders.keys().cloned().collect();
         names.sort_by_key(|name| {
             Reverse(name.split_str("/").count() + usize::from(!name.is_empty()))
         });
-        let mut written = BTreeMap::new();
         let mut root = self.root.clone();
         for name in names {
             let items = self.folders.remove(&name).unwrap_or_default();
-            let oid = format.hash_tree(&stored(&items));
+            let stored = stored(&items);
+            let oid = format.hash_tree(&stored);
             let is_left = !items.is_empty();
             if name.is_empty() {
-                root = oid.clone();
+                root = oid;
             } else {
                 let (folder, own) = name.rsplit_once_str("/").unwrap_or((b"", &name));
-                let new = is_left.then(|| (b"40000".to_vec(), oid.clone()));
+                let new = is_left.then(|| (b"40000".to_vec(), oid));
                 self.replace(folder, own, new);
             }
             if is_left || name.is_empty() {
-                written.insert(oid, items);
+                made.add(Kind::Tree, &stored);
             }
         }
-        (root, written)
+        root
     }
 }
 

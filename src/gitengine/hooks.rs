@@ -8,6 +8,7 @@ use crate::process::{Command, Status};
 
 use super::command::Git;
 use super::error::{GitError, Result};
+use super::objects::Oid;
 use super::paths::os_path;
 
 impl Git {
@@ -78,6 +79,30 @@ impl Git {
     pub fn strip_space(&self, text: &str, flags: &[&str]) -> Result<String> {
         let output = self.ask("stripspace").args(flags).input(text).run()?;
         Ok(output.to_str_lossy().into_owned())
+    }
+
+    /// Does a message end with a paragraph of trailers, as git sees it?
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ends_with_trailers(&self, message: &str) -> Result<bool> {
+        // Without `--only-input` the programs of `trailer.<name>.cmd` would be run.
+        let ask = self.ask("interpret-trailers");
+        let ask = ask.args(["--only-trailers", "--only-input", "--no-divider"]);
+        Ok(!ask.input(message).run()?.is_empty())
+    }
+
+    /// Writes a note on a commit below the ref of notes of this name, in place of one that is there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn write_note(&self, notes: &str, commit: &Oid, text: &str) -> Result<()> {
+        let ask = self.ask("notes").on_the_users_refs();
+        let ask = ask.arg(format!("--ref={notes}"));
+        let ask = ask.args(["add", "-f", "-F", "-"]).arg(commit);
+        ask.input(text).run().map(drop)
     }
 
     /// The user's editor, as git chooses it.

@@ -4,6 +4,7 @@
 //! ([`paths`]), git's output is split at NUL, every exit code is looked at.
 
 mod blame;
+mod bundle;
 mod command;
 mod config;
 mod diff;
@@ -13,6 +14,7 @@ mod graft;
 mod hooks;
 mod ignore;
 mod index;
+mod mail;
 mod merge;
 #[cfg(test)]
 mod noise;
@@ -26,8 +28,10 @@ mod refs;
 mod repository;
 mod status;
 mod trees;
+mod unpack;
 
 pub use blame::{Blame, Blamed, Brought, Follow, Hunk};
+pub use bundle::Header;
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
 pub use diff::{Counted, Difference, PatchStyle, Stat};

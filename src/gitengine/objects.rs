@@ -1,6 +1,6 @@
 //! Objects: their names, blobs read and written, commits made and read.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Read};
 
@@ -52,12 +52,29 @@ impl ObjectFormat {
         }
     }
 
+    /// The id of a blob with just this content.
+    pub fn hash_content(self, content: &[u8]) -> Oid {
+        self.hash_of("blob", content)
+    }
+
     /// The id of a tree that is stored as these bytes, computed as git does.
     pub fn hash_tree(self, stored: &[u8]) -> Oid {
-        let head = format!("tree {}\0", stored.len());
+        self.hash_of("tree", stored)
+    }
+
+    fn hash_of(self, kind: &str, content: &[u8]) -> Oid {
+        let head = format!("{kind} {}\0", content.len());
         match self {
-            ObjectFormat::Sha1 => hash_all(sha1::Sha1::new(), &head, stored),
-            ObjectFormat::Sha256 => hash_all(sha2::Sha256::new(), &head, stored),
+            ObjectFormat::Sha1 => hash_all(sha1::Sha1::new(), &head, content),
+            ObjectFormat::Sha256 => hash_all(sha2::Sha256::new(), &head, content),
+        }
+    }
+
+    /// The sum of these bytes that a pack ends with.
+    pub fn checksum(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            ObjectFormat::Sha1 => sha1::Sha1::digest(bytes).to_vec(),
+            ObjectFormat::Sha256 => sha2::Sha256::digest(bytes).to_vec(),
         }
     }
 }
@@ -528,23 +545,48 @@ impl Git {
         self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
     }
 
-    /// How many bytes on disk these commits need, beyond what the user's own refs hold.
+    /// How many bytes on disk each of these groups of commits needs, beyond what the user's own refs hold. What several
+    /// of them need counts for one of them.
     ///
     /// # Errors
     ///
-    /// git failed.
-    pub fn disk_usage(&self, tips: &[&Oid]) -> Result<u64> {
-        let ask = self.ask("rev-list").args(["--objects", "--disk-usage"]);
-        let ask = ask
-            .args(tips)
-            .args(["--not", "--branches", "--tags", "--remotes"]);
-        let output = ask.run()?;
-        let bytes = output
-            .trim_ascii()
-            .to_str()
-            .ok()
-            .and_then(|text| text.parse().ok());
-        bytes.ok_or_else(|| unexpected("git rev-list --disk-usage", &output))
+    /// git failed: an object is missing.
+    pub fn disk_usages(&self, groups: &[Vec<Oid>]) -> Result<Vec<u64>> {
+        let lines: String = groups
+            .iter()
+            .flatten()
+            .map(|tip| format!("{tip}\n"))
+            .collect();
+        let ask = self
+            .ask("rev-list")
+            .args(["--objects", "--no-object-names"]);
+        let ask = ask.args([
+            "--topo-order",
+            "--in-commit-order",
+            "--format=%P",
+            "--stdin",
+        ]);
+        let ask = ask.args(["--not", "--branches", "--tags", "--remotes"]);
+        let output = ask.input(lines).run()?;
+        let mut owners = HashMap::new();
+        for (group, tips) in groups.iter().enumerate() {
+            owners.extend(tips.iter().map(|tip| (tip.as_str().as_bytes(), group)));
+        }
+        let owned = owned_objects(&output, owners);
+        let names: Vec<u8> = owned
+            .iter()
+            .flat_map(|(object, _)| [*object, b"\n"].concat())
+            .collect();
+        let ask = self.ask("cat-file");
+        let ask = ask.args(["--batch-check=%(objectsize:disk)", "--buffer"]);
+        let sizes = ask.input(names).run()?;
+        let mut usages = vec![0; groups.len()];
+        for ((_, group), size) in owned.iter().zip(sizes.lines()) {
+            let size = size.to_str().ok().and_then(|size| size.parse::<u64>().ok());
+            usages[*group] +=
+                size.ok_or_else(|| unexpected("git cat-file --batch-check", &sizes))?;
+        }
+        Ok(usages)
     }
 
     /// Which of these objects are not here, as in a partial clone. None is fetched.
@@ -659,6 +701,34 @@ fn oids(command: &str, output: &[u8], count: usize) -> Result<Vec<Oid>> {
     found
         .filter(|found| found.len() == count)
         .ok_or_else(|| unexpected(command, output))
+}
+
+/// The objects that a listing of commits names, each with the group that it belongs to: `commit <id> LF <parents> LF`,
+/// then what came with that commit. A commit belongs to the group of the one that grew from it.
+fn owned_objects<'a>(
+    listed: &'a [u8],
+    mut owners: HashMap<&'a [u8], usize>,
+) -> Vec<(&'a [u8], usize)> {
+    let mut owned = Vec::new();
+    let mut owner = None;
+    let mut lines = listed.lines();
+    while let Some(line) = lines.next() {
+        let object = match line.strip_prefix(b"commit ") {
+            Some(commit) => {
+                owner = owners.get(commit).copied();
+                let parents = lines.next().unwrap_or_default().split_str(" ");
+                for (parent, owner) in parents.zip(std::iter::repeat(owner)) {
+                    if let Some(owner) = owner {
+                        owners.entry(parent).or_insert(owner);
+                    }
+                }
+                commit
+            }
+            None => line,
+        };
+        owned.extend(owner.map(|owner| (object, owner)));
+    }
+    owned
 }
 
 fn unexpected(command: &str, output: &[u8]) -> GitError {

@@ -519,7 +519,7 @@ pub fn read(workspace: &Workspace, side: Option<&Oid>) -> Result<RawIds> {
     let Some(side) = side else {
         return Ok(RawIds::default());
     };
-    match workspace.git.file_of_if_there(side, super::side::RAW_IDS)? {
+    match super::side::file_of(workspace, side, super::side::RAW_IDS)? {
         None => Ok(RawIds::default()),
         Some(bytes) => RawIds::parse(&bytes)
             .ok_or_else(|| Error::cannot(format!("the raw ids in {side} can't be read"))),

@@ -8,6 +8,7 @@ use crate::gitengine::{Oid, RepoPath};
 use super::gc::{is_alive, living_worktrees};
 use super::refnames::{SessionId, Shelf};
 use super::session::Session;
+use super::turn::{Kind, Turn};
 use super::workspace::Workspace;
 
 /// The paths in which each of these sessions differs from where it began. `None` where that is not known any more.
@@ -16,20 +17,51 @@ use super::workspace::Workspace;
 ///
 /// git failed.
 pub fn changed(workspace: &Workspace, sessions: &[Session]) -> Result<Vec<Option<Vec<RepoPath>>>> {
-    let mut pairs: Vec<Option<(Oid, Oid)>> = Vec::new();
-    for session in sessions {
-        // One whose baseline is lost has still its turns.
-        let baseline = session.find_baseline(workspace).ok();
-        let current = session.current.as_ref();
-        let trees = baseline.zip(current);
-        pairs.push(trees.map(|(baseline, current)| (baseline.tree, current.tree.clone())));
-    }
+    let baselines = baselines(workspace, sessions)?;
+    let pairs = sessions.iter().zip(baselines).map(|(session, baseline)| {
+        let current = session.current.as_ref()?.tree.clone();
+        Some((baseline?, current))
+    });
+    let pairs: Vec<Option<(Oid, Oid)>> = pairs.collect();
     let known: Vec<(Oid, Oid)> = pairs.iter().flatten().cloned().collect();
     let mut names = workspace.git.names_of_differences(&known)?.into_iter();
     let changed = pairs
         .iter()
         .map(|pair| pair.as_ref().and_then(|_| names.next()));
     Ok(changed.collect())
+}
+
+/// The trees of the baselines. They have no refs: each is looked for behind the first turn, a step back at a time for all
+/// sessions together.
+fn baselines(workspace: &Workspace, sessions: &[Session]) -> Result<Vec<Option<Oid>>> {
+    let known = sessions.iter().map(|session| {
+        let known = session.baseline.iter().chain(&session.current);
+        let mut own = known.filter(|turn| turn.note.session == session.id);
+        own.find(|turn| turn.note.kind == Kind::Baseline)
+    });
+    let mut found: Vec<Option<Oid>> = known.map(|turn| Some(turn?.tree.clone())).collect();
+    let first = |session: &Session| session.turns.values().next()?.parent.clone();
+    let mut behind: Vec<(usize, Oid)> = sessions
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| found[*at].is_none())
+        .filter_map(|(at, session)| Some((at, first(session)?)))
+        .collect();
+    while !behind.is_empty() {
+        let oids: Vec<Oid> = behind.iter().map(|(_, oid)| oid.clone()).collect();
+        let commits = workspace.git.commits(&oids)?;
+        let turns = behind.iter().zip(&commits);
+        let turns = turns.filter_map(|((at, _), commit)| Some((*at, Turn::read(commit)?)));
+        let mut further = Vec::new();
+        for (at, turn) in turns.filter(|(at, turn)| turn.note.session == sessions[*at].id) {
+            match turn.note.kind {
+                Kind::Baseline => found[at] = Some(turn.tree),
+                _ => further.extend(turn.parent.map(|parent| (at, parent))),
+            }
+        }
+        behind = further;
+    }
+    Ok(found)
 }
 
 /// Two sessions under way in living work trees, and what both have changed.

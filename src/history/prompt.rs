@@ -55,6 +55,8 @@ pub struct Prompt {
     pub has_steps: bool,
     /// Are they in the turn of another agent's prompt, which ended first?
     pub in_others_turn: bool,
+    /// Does the agent tell of each tool before it uses it? What no tool has done may be the person's then.
+    pub tells_of_tools: bool,
 }
 
 /// Who works.
@@ -183,11 +185,19 @@ fn what_was_before(
 ) -> Result<()> {
     let scan = scan(workspace, TooMuch::Refuse)?;
     let are_others = open(&workspace.state, now.moment.seconds).next().is_some();
-    if ground(workspace)?.is_none() {
+    let Some(ground) = ground(workspace)? else {
         return begin_here(workspace, scan, now.moment).map(drop);
-    }
+    };
     if let Some(unfinished) = unfinished {
+        let mut shared = others(workspace, &by.agent, &by.session, now);
+        if scan.tree != ground.tree && unfinished.tells_of_tools {
+            // No tool did it.
+            shared.push(by.agent.clone());
+            shared.sort_unstable();
+            shared.dedup();
+        }
         let work = Work {
+            shared,
             helpers: unfinished.helpers.clone(),
             ..by.work(Some(&unfinished))
         };
@@ -406,8 +416,16 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     }
     take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
+    let mut shared = others(workspace, &by.agent, &by.session, now);
+    let has_more = ground(workspace)?.is_some_and(|ground| ground.tree != scan.tree);
+    if has_more && prompt.as_ref().is_none_or(|prompt| prompt.tells_of_tools) {
+        // No tool did it.
+        shared.push(by.agent.clone());
+        shared.sort_unstable();
+        shared.dedup();
+    }
     let work = Work {
-        shared: others(workspace, &by.agent, &by.session, now),
+        shared,
         helpers: prompt
             .iter()
             .flat_map(|prompt| prompt.helpers.clone())

@@ -12,6 +12,12 @@ pub const ACTIVE: &str = "refs/edio/active/";
 /// The folder of the sessions that were accepted or closed.
 pub const ARCHIVE: &str = "refs/edio/archive/";
 
+/// The folder of the sessions that came from another repository.
+pub const SHARED: &str = "refs/edio/shared/";
+
+/// The ref of the notes on commits that sessions were accepted as. It is the user's, as any ref of notes.
+pub const NOTES: &str = "refs/notes/edio";
+
 /// The id of a session: `sess_<unix seconds>_<8 hex digits>`, or what another tool put there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -81,6 +87,22 @@ pub enum Shelf {
     Active,
     /// Accepted or closed.
     Archive,
+    /// It came from another repository: nobody works in it here.
+    Shared,
+}
+
+impl Shelf {
+    /// All of them, in the order in which a session is looked for.
+    pub const ALL: [Shelf; 3] = [Shelf::Active, Shelf::Archive, Shelf::Shared];
+
+    /// The folder of its refs.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Shelf::Active => ACTIVE,
+            Shelf::Archive => ARCHIVE,
+            Shelf::Shared => SHARED,
+        }
+    }
 }
 
 /// What a ref of a session is for.
@@ -109,10 +131,7 @@ impl fmt::Display for Leaf {
 
 /// The folder of a session's refs, without the slash.
 pub fn folder(shelf: Shelf, id: &SessionId) -> String {
-    match shelf {
-        Shelf::Active => format!("{ACTIVE}{id}"),
-        Shelf::Archive => format!("{ARCHIVE}{id}"),
-    }
+    format!("{}{id}", shelf.folder())
 }
 
 /// The name of a ref.
@@ -122,10 +141,9 @@ pub fn name(shelf: Shelf, id: &SessionId, leaf: Leaf) -> String {
 
 /// What a ref's name means, or `None` where it is none of edio's.
 pub fn parse(name: &str) -> Option<(Shelf, SessionId, Leaf)> {
-    let (shelf, rest) = match name.strip_prefix(ACTIVE) {
-        Some(rest) => (Shelf::Active, rest),
-        None => (Shelf::Archive, name.strip_prefix(ARCHIVE)?),
-    };
+    let mut shelves = Shelf::ALL.into_iter();
+    let (shelf, rest) =
+        shelves.find_map(|shelf| Some((shelf, name.strip_prefix(shelf.folder())?)))?;
     let (id, leaf) = rest.split_once('/')?;
     let leaf = match leaf {
         "current" => Leaf::Current,
@@ -150,7 +168,7 @@ mod tests {
     fn a_name_says_what_it_is() {
         let id = SessionId::begun_at(1_700_000_000, 0xab);
         assert_eq!(id.as_str(), "sess_1700000000_000000ab");
-        for shelf in [Shelf::Active, Shelf::Archive] {
+        for shelf in Shelf::ALL {
             for leaf in [Leaf::Turn(7), Leaf::Current, Leaf::Ops, Leaf::Side] {
                 assert_eq!(
                     parse(&name(shelf, &id, leaf)),

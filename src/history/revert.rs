@@ -68,7 +68,7 @@ pub fn revert(
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
-    let tree = tree_with(workspace, &plan)?;
+    let tree = tree_with(workspace, &from.tree, &plan)?;
     let (_, stat) = workspace.git.differences_counted(&from.tree, &tree, &[])?;
     let note = new_note(workspace, &from, stat, wish.message());
     let operation = Operation {

@@ -1,6 +1,6 @@
 //! Sessions: which one a workspace works in, and the turns of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid, RefCommit};
@@ -31,6 +31,8 @@ pub struct Session {
     pub refs: Vec<(Leaf, Oid)>,
     /// The baseline, once it was looked up.
     pub baseline: Option<Turn>,
+    /// The numbers of its turns, by commit: to look through all turns for each would take their square.
+    pub numbers: HashMap<Oid, u32>,
 }
 
 impl Session {
@@ -55,7 +57,7 @@ impl Session {
         Self::active(workspace)?.ok_or_else(no_session)
     }
 
-    /// The session that was asked for by its id, active or archived, or else the workspace's own.
+    /// The session that was asked for by its id, wherever it is, or else the workspace's own.
     ///
     /// # Errors
     ///
@@ -64,7 +66,7 @@ impl Session {
         let Some(id) = id else {
             return Self::active_or_error(workspace);
         };
-        for shelf in [Shelf::Active, Shelf::Archive] {
+        for shelf in Shelf::ALL {
             if let Some(session) = Self::load(workspace, shelf, id)? {
                 return Ok(session);
             }
@@ -94,9 +96,7 @@ impl Session {
     ///
     /// git failed.
     pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
-        let refs = workspace
-            .git
-            .ref_commits(&[refnames::ACTIVE, refnames::ARCHIVE])?;
+        let refs = workspace.git.ref_commits(&Shelf::ALL.map(Shelf::folder))?;
         let mut sessions = gather(refs);
         follow_archived(workspace, &mut sessions)?;
         Ok(sessions)
@@ -198,8 +198,10 @@ impl Session {
         for commit in workspace.git.history(&tips)? {
             let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
             let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
-            if let Some(turn) = turn.filter(numbered) {
-                session.turns.entry(turn.number().turn).or_insert(turn);
+            if let Some(turn) = turn.filter(numbered)
+                && !session.turns.contains_key(&turn.number().turn)
+            {
+                session.know(turn);
             }
         }
         Ok(session)
@@ -276,12 +278,11 @@ impl Session {
 
     /// The numbered turn, or baseline, of this commit, among those that are loaded.
     pub fn by_commit(&self, oid: &Oid) -> Option<&Turn> {
-        let known = self
-            .turns
-            .values()
-            .chain(&self.baseline)
-            .chain(&self.current);
-        known
+        let numbered = self.numbers.get(oid).and_then(|it| self.turns.get(it));
+        let others = self.baseline.iter().chain(&self.current);
+        numbered
+            .into_iter()
+            .chain(others)
             .filter(|turn| turn.note.kind != Kind::Step)
             .find(|turn| &turn.commit == oid)
     }
@@ -315,8 +316,14 @@ impl Session {
     pub fn grow(&mut self, turn: &Turn) {
         self.refs
             .push((Leaf::Turn(turn.number().turn), turn.commit.clone()));
-        self.turns.insert(turn.number().turn, turn.clone());
+        self.know(turn.clone());
         self.current = Some(turn.clone());
+    }
+
+    fn know(&mut self, turn: Turn) {
+        let number = turn.number().turn;
+        self.numbers.insert(turn.commit.clone(), number);
+        self.turns.insert(number, turn);
     }
 
     /// Where the session stands, in short.
@@ -369,6 +376,11 @@ impl Lineage {
         self.0.get(commit)
     }
 
+    /// All of them.
+    pub fn turns(&self) -> impl Iterator<Item = &Turn> {
+        self.0.values()
+    }
+
     /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
     /// against.
     pub fn before(&self, turn: &Turn) -> (Vec<&Turn>, Option<&Turn>) {
@@ -419,9 +431,7 @@ fn follow_archived(workspace: &Workspace, sessions: &mut [Session]) -> Result<()
         match turn.note.kind {
             Kind::Baseline => session.baseline = Some(turn),
             Kind::Step => {}
-            _ => {
-                session.turns.insert(turn.number().turn, turn);
-            }
+            _ => session.know(turn),
         }
     }
     Ok(())
@@ -492,6 +502,7 @@ fn gather(refs: Vec<RefCommit>) -> Vec<Session> {
                 side: None,
                 refs: Vec::new(),
                 baseline: None,
+                numbers: HashMap::new(),
             });
         session.add(leaf, found.commit);
     }
@@ -506,7 +517,7 @@ impl Session {
             Leaf::Turn(number) => {
                 let turn = Turn::read(&commit);
                 if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
-                    self.turns.insert(number, turn);
+                    self.know(turn);
                 }
             }
             Leaf::Current => self.current = Turn::read(&commit),

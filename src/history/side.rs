@@ -14,7 +14,7 @@ use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
 use super::skipped::{self, Skipped};
-use super::trailers::Trailers;
+use super::trailers::{self, Trailers};
 use super::transcript;
 use super::turn::{Turn, signature};
 use super::workspace::{Locked, Workspace};
@@ -239,10 +239,117 @@ pub fn all_skipped(workspace: &Workspace, turn: &Turn) -> Result<Vec<Skipped>> {
         ))
     };
     let side = note.side.as_ref().ok_or_else(lost)?;
-    let list = workspace.git.file_of(side, SKIPPED)?;
+    let list = file_of(workspace, side, SKIPPED)?.ok_or_else(lost)?;
     let list = String::from_utf8(list).map_err(|_| lost())?;
     let (_, skipped) = skipped::parse(&list).ok_or_else(lost)?;
     Ok(skipped)
+}
+
+/// A file of a side commit; `None` where it has none. Where the commit itself is not here, and only there, its copy is
+/// looked at: a copy is whatever somebody says it is.
+///
+/// # Errors
+///
+/// git failed.
+pub fn file_of(workspace: &Workspace, side: &Oid, name: &str) -> Result<Option<Vec<u8>>> {
+    let git = &workspace.git;
+    let file = git.file_of_if_there(side, name)?;
+    if file.is_some() || git.missing(std::slice::from_ref(side))?.is_empty() {
+        return Ok(file);
+    }
+    let copies = held_by_shared(workspace)?.into_iter();
+    let mut copies = copies.filter(|held| held.is_copy && &held.id == side);
+    match copies.next() {
+        Some(copy) => Ok(git.file_of_if_there(&copy.tree, name)?),
+        None => Ok(None),
+    }
+}
+
+/// The trailer that names the side commit of which another is the copy.
+const COPY_OF: &str = "Copy-Of";
+
+/// A side commit that is at hand.
+pub struct Held {
+    /// Its id.
+    pub id: Oid,
+    /// What it holds.
+    pub tree: Oid,
+    /// Is that only a copy of what it held?
+    pub is_copy: bool,
+}
+
+/// The side commits that the chain with this end has.
+///
+/// # Errors
+///
+/// git failed.
+pub fn held(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Held>> {
+    let commits = workspace.git.history(tips)?.into_iter();
+    let held = commits.map(|commit| {
+        let said = trailers::parse(&commit.message);
+        let original = said.and_then(|(_, said)| Oid::new(said.get(COPY_OF)?));
+        Held {
+            is_copy: original.is_some(),
+            id: original.unwrap_or(commit.oid),
+            tree: commit.tree,
+        }
+    });
+    Ok(held.collect())
+}
+
+/// The side commits that sessions from other repositories have brought.
+///
+/// # Errors
+///
+/// git failed.
+pub fn held_by_shared(workspace: &Workspace) -> Result<Vec<Held>> {
+    let pattern = format!("{}*/{}", refnames::SHARED, Leaf::Side);
+    let refs = workspace.git.ref_names(&[&pattern])?;
+    let tips: Vec<&Oid> = refs.iter().map(|(_, oid)| oid).collect();
+    match tips.is_empty() {
+        true => Ok(Vec::new()),
+        false => held(workspace, &tips),
+    }
+}
+
+/// Copies of these side commits, as a chain, which hold only what a restore needs: what was on disk behind conversions, and
+/// what a turn does not hold. Ignored files, conversations and the index stay behind. Returns the last of them; no ref
+/// leads to it yet.
+///
+/// The turns go on naming the side commits; each copy says in a trailer which one it stands for. So the ids of turns are
+/// the same in every repository. The same is written for the same, whenever that is.
+///
+/// # Errors
+///
+/// git failed.
+pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Option<Oid>> {
+    let is_needed = |(path, _): &(RepoPath, Entry)| {
+        let path = path.as_bytes();
+        let raw = path.strip_prefix(RAW.as_bytes());
+        let is_raw = raw.is_some_and(|rest| rest.starts_with(b"/"));
+        path == RAW_IDS.as_bytes() || path == SKIPPED.as_bytes() || is_raw
+    };
+    let mut last: Option<Oid> = None;
+    for commit in workspace.git.commits(sides)? {
+        let entries = workspace.git.tree_entries(&commit.tree)?;
+        let entries: Vec<_> = entries
+            .into_iter()
+            .filter(is_needed)
+            .map(|(path, entry)| (path, Some(entry)))
+            .collect();
+        if entries.is_empty() {
+            continue;
+        }
+        let tree = write_tree(workspace, &entries)?;
+        let message = Trailers::default()
+            .with("Session", id.as_str())
+            .with(COPY_OF, commit.oid.as_str())
+            .message("What a turn's tree can't hold, and a restore needs");
+        let parents: Vec<&Oid> = last.iter().collect();
+        let by = signature(commit.seconds);
+        last = Some(workspace.git.write_commit(&tree, &parents, &by, &message)?);
+    }
+    Ok(last)
 }
 
 const PARTS: [Part; 6] = [

@@ -160,6 +160,8 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
 ///
 /// The git directory can't be written.
 pub fn remember(workspace: &mut Locked, scan: Scan) -> Result<()> {
+    // No ref may lead to it yet, and the next command empties the quarantine.
+    workspace.git.give_objects()?;
     workspace.state.all_held = scan.skipped.is_empty();
     scan.keep(workspace)?;
     workspace.state.save(&workspace.scratch())
@@ -305,6 +307,7 @@ pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
         head: head.clone(),
         worktree: workspace.name.clone(),
         stat: Stat::default(),
+        steps: 0,
         work: Work::default(),
         choice: Choice::default(),
         skipped_count: 0,
@@ -502,6 +505,11 @@ pub fn write_turn(
         let parent = ground.standing.current.clone();
         note.session = ground.standing.id.clone();
         note.number = next_number(&ground.standing, note.kind)?;
+        note.steps = match note.kind {
+            Kind::Step => 0,
+            _ if ground.standing.is_open_step() => ground.standing.number.step,
+            _ => 0,
+        };
         let by = signature(seconds);
         let commit = workspace
             .git

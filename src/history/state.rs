@@ -13,7 +13,7 @@ use crate::gitengine::{FileStamp, Oid, RepoPath};
 use super::bytes::Unnoted;
 use super::prompt::Prompt;
 use super::refnames::SessionId;
-use super::scan::Recent;
+use super::scan::{Edited, Recent};
 use super::transcript;
 use super::turn::Number;
 
@@ -87,6 +87,8 @@ pub struct Cache {
     pub file: FileStamp,
     /// The tree that it was last written as.
     pub tree: Oid,
+    /// The files that the work tree had otherwise than that.
+    pub edited: Option<Edited>,
     /// The user's index file when the cache was made from it; `None` where there was none.
     pub users_file: Option<FileStamp>,
     /// What the user's index said.

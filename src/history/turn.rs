@@ -197,6 +197,8 @@ pub struct Note {
     pub worktree: String,
     /// What it changed.
     pub stat: Stat,
+    /// How many steps led to it.
+    pub steps: u32,
     /// Who worked.
     pub work: Work,
     /// What was chosen to be held, and to be left out.
@@ -247,6 +249,7 @@ impl Note {
             },
             worktree: trailers.get("Worktree")?.to_owned(),
             stat: trailers.get("Stat").and_then(parse_stat)?,
+            steps: trailers.read("Steps").unwrap_or(0),
             work: Work {
                 agent: trailers.get("Agent").map(str::to_owned),
                 agent_session: trailers.get("Agent-Session").map(str::to_owned),
@@ -284,6 +287,7 @@ impl Note {
             .with_some("Branch", self.head.branch.as_deref())
             .with("Worktree", &self.worktree)
             .with("Stat", write_stat(&self.stat))
+            .with_some("Steps", (self.steps > 0).then(|| self.steps.to_string()))
             .with_some("Agent", self.work.agent.as_deref())
             .with_some("Agent-Session", self.work.agent_session.as_deref())
             .with_some("Agent-Prompt", self.work.agent_prompt.as_deref())
@@ -367,6 +371,7 @@ mod tests {
                 added: 2,
                 removed: 3,
             },
+            steps: 4,
             work: Work {
                 agent: Some("claude".to_owned()),
                 agent_session: Some("a76215b7".to_owned()),

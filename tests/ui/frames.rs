@@ -62,6 +62,7 @@ fn turn(number: u32, parent: char, kind: Kind, agent: Option<&str>, message: &st
                 added: 12 * u64::from(number),
                 removed: u64::from(number),
             },
+            steps: 0,
             work: Work {
                 agent: agent.map(str::to_owned),
                 ..Work::default()
@@ -100,6 +101,10 @@ fn session() -> Session {
         id: id(),
         shelf: Shelf::Active,
         current: Some(turns[4].clone()),
+        numbers: turns
+            .iter()
+            .map(|turn| (turn.commit.clone(), turn.number().turn))
+            .collect(),
         turns: turns
             .into_iter()
             .map(|turn| (turn.number().turn, turn))

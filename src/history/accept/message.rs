@@ -8,8 +8,10 @@ use tempfile::TempDir;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Oid, PrivateIndex};
 
+use super::super::credit;
 use super::super::turn::Turn;
 use super::super::workspace::Workspace;
+use super::Prepared;
 
 /// How the names of the folders begin that are made in the scratch folder for hooks and the editor.
 pub const HOOKS_FOLDER: &str = "stage-accept-";
@@ -72,22 +74,28 @@ impl Hooks {
 
     /// Runs `pre-commit`, which may change what is committed, and has the message made. Returns the tree and the message.
     ///
+    /// The trailers that `edio.acceptTrailers` wants come last: a person need not see them in the editor, and `commit-msg`
+    /// does.
+    ///
     /// # Errors
     ///
     /// A hook said no, or the message is empty.
     pub fn ask(
         &self,
         workspace: &Workspace,
-        tree: &Oid,
+        prepared: &Prepared,
         message: Message<'_>,
-        turns: &[Turn],
     ) -> Result<(Oid, String)> {
+        let trailers = match workspace.settings.is_true("edio.accepttrailers") {
+            true => credit::trailers(&prepared.session.id, &prepared.turns),
+            false => Vec::new(),
+        };
         let message_hooks = self.has("prepare-commit-msg") || self.asks("commit-msg");
         if message_hooks || self.asks("pre-commit") {
-            self.index.read_tree(tree)?;
+            self.index.read_tree(&prepared.tree)?;
             self.index.refresh()?;
         }
-        let mut tree = tree.clone();
+        let mut tree = prepared.tree.clone();
         if self.asks("pre-commit") {
             self.run(workspace, "pre-commit", &[])?;
             tree = self.index.write_tree()?;
@@ -95,12 +103,17 @@ impl Hooks {
             workspace.git.give_objects()?;
         }
         let (text, source, editor) = match message {
-            Message::Given(text) if !message_hooks => return Ok((tree, text)),
+            Message::Given(text) if !message_hooks => {
+                let text = credit::with_trailers(workspace, &text, &trailers)?;
+                return Ok((tree, text));
+            }
             // A hook that appends a line must find the last one ended.
             Message::Given(text) => (with_end(&text), "message", None),
-            Message::Edited(editor) => (draft(workspace, turns)?, "template", Some(editor)),
+            Message::Edited(editor) => {
+                (draft(workspace, &prepared.turns)?, "template", Some(editor))
+            }
         };
-        let message = self.edited(workspace, &text, source, editor)?;
+        let message = self.edited(workspace, &text, source, editor, &trailers)?;
         Ok((tree, message))
     }
 
@@ -110,6 +123,7 @@ impl Hooks {
         text: &str,
         source: &str,
         editor: Option<Editor<'_>>,
+        trailers: &[String],
     ) -> Result<String> {
         let file = self.files.path().join("COMMIT_EDITMSG");
         let write = |text: &str| {
@@ -128,6 +142,9 @@ impl Hooks {
         if let Some(editor) = editor {
             editor(&file)?;
             write(&cleaned(workspace, &read()?)?)?;
+        }
+        if !trailers.is_empty() {
+            write(&credit::with_trailers(workspace, &read()?, trailers)?)?;
         }
         if self.asks("commit-msg") {
             self.run(workspace, "commit-msg", &[&name])?;

@@ -24,6 +24,7 @@ pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
 pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
+use super::credit;
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
 use super::restore::disk_blob_id;
@@ -54,6 +55,8 @@ pub struct Accepted {
     pub uncommitted: Vec<(RepoPath, Uncommitted)>,
     /// The session that goes on with what came after the accepted turn.
     pub next: Option<SessionId>,
+    /// Why the note on the commit could not be written, where `edio.acceptNote` wants one.
+    pub unnoted: Option<Error>,
 }
 
 /// Makes the session one commit.
@@ -69,8 +72,8 @@ pub fn accept(
     moment: Moment,
 ) -> Result<Accepted> {
     let hooks = Hooks::of(workspace, verify)?;
-    let (tree, message) = workspace
-        .while_free(|workspace| hooks.ask(workspace, &prepared.tree, message, &prepared.turns))?;
+    let (tree, message) =
+        workspace.while_free(|workspace| hooks.ask(workspace, &prepared, message))?;
     let left = left_by_hooks(
         uncommitted(workspace, &prepared)?,
         workspace,
@@ -109,11 +112,17 @@ pub fn accept(
         false => None,
     };
     workspace.end()?;
+    let mut unnoted = None;
     workspace.while_free(|workspace| {
         hooks.post_commit(workspace);
+        if workspace.settings.is_true("edio.acceptnote") {
+            let id = &prepared.session.id;
+            unnoted = credit::write_note(workspace, &commit, id, &prepared.turns).err();
+        }
         Ok(())
     })?;
     Ok(Accepted {
+        unnoted,
         uncommitted: left,
         commit,
         message,

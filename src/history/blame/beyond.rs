@@ -4,12 +4,14 @@
 //! the lines that its real parents don't have. A way leads only to what was there before the commit, so none leads back
 //! to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::error::Result;
+use bstr::ByteSlice;
+
+use crate::error::{Error, Result};
 use crate::gitengine::{Follow, Oid, RepoPath};
 
-use super::super::ops::{self, Deed};
+use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::{SessionId, Shelf};
 use super::super::session::Session;
 use super::super::turn::{Kind, Turn};
@@ -20,6 +22,9 @@ use super::owner::{self, Owner};
 
 /// How many earlier sessions are looked at for what one began with.
 const EARLIER: usize = 3;
+
+/// How many letters and digits tell text from chance: what git asks of lines that moved.
+const SIGNS: usize = 20;
 
 /// How many sessions are looked at for what a commit brought.
 const CANDIDATES: usize = 6;
@@ -56,8 +61,14 @@ impl Way {
 pub struct Elsewhere<'a> {
     workspace: &'a Workspace,
     version: &'a Version,
+    follow: Follow,
     others: Option<Others>,
     sessions: BTreeMap<SessionId, Option<Session>>,
+    operations: BTreeMap<SessionId, Vec<Operation>>,
+    /// Commits that were read; `None` where one is no snapshot.
+    snapshots: BTreeMap<Oid, Option<Turn>>,
+    /// What versions have at paths.
+    blobs: BTreeMap<RepoPath, BTreeMap<Oid, Option<Oid>>>,
 }
 
 struct Others {
@@ -68,13 +79,76 @@ struct Others {
 
 impl<'a> Elsewhere<'a> {
     /// Nothing is looked up yet.
-    pub fn new(workspace: &'a Workspace, version: &'a Version) -> Self {
+    pub fn new(workspace: &'a Workspace, version: &'a Version, follow: Follow) -> Self {
         Self {
             workspace,
             version,
+            follow,
             others: None,
             sessions: BTreeMap::new(),
+            operations: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            blobs: BTreeMap::new(),
         }
+    }
+
+    /// Reads what these places are, and what they grew from, at once: many are asked about one after the other.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn learn(&mut self, places: &BTreeSet<(Oid, RepoPath)>) -> Result<()> {
+        self.learn_of(places.iter().map(|(commit, _)| commit))?;
+        let paths: BTreeSet<&RepoPath> = places.iter().map(|(_, path)| path).collect();
+        for path in paths {
+            let there = places.iter().filter(|(_, other)| other == path);
+            let turns = there.filter_map(|(commit, _)| self.snapshots.get(commit)?.as_ref());
+            let commits = turns.flat_map(|turn| [&turn.commit].into_iter().chain(&turn.parent));
+            let commits: Vec<Oid> = commits.cloned().collect();
+            self.learn_blobs(path, &commits)?;
+        }
+        Ok(())
+    }
+
+    fn learn_of<'c>(&mut self, commits: impl Iterator<Item = &'c Oid>) -> Result<()> {
+        let new: BTreeSet<Oid> = self.unread(commits);
+        self.read(&new)?;
+        let read = new
+            .iter()
+            .filter_map(|oid| self.snapshots.get(oid)?.as_ref());
+        let parents = self.unread(read.filter_map(|turn| turn.parent.as_ref()));
+        self.read(&parents)
+    }
+
+    fn learn_blobs(&mut self, path: &RepoPath, commits: &[Oid]) -> Result<()> {
+        let known = self.blobs.entry(path.clone()).or_default();
+        let new = commits.iter().filter(|oid| !known.contains_key(*oid));
+        let new: Vec<&Oid> = new.collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.workspace.git.blobs_at(&new, path)?;
+        known.extend(new.into_iter().cloned().zip(blobs));
+        Ok(())
+    }
+
+    fn blob(&self, commit: &Oid, path: &RepoPath) -> Option<Oid> {
+        self.blobs.get(path)?.get(commit)?.clone()
+    }
+
+    fn unread<'c>(&self, commits: impl Iterator<Item = &'c Oid>) -> BTreeSet<Oid> {
+        let unread = commits.filter(|oid| !self.snapshots.contains_key(*oid));
+        unread.cloned().collect()
+    }
+
+    fn read(&mut self, commits: &BTreeSet<Oid>) -> Result<()> {
+        if commits.is_empty() {
+            return Ok(());
+        }
+        let mut found = owner::snapshots(self.workspace, commits.iter())?;
+        let read = commits.iter().map(|oid| (oid.clone(), found.remove(oid)));
+        self.snapshots.extend(read);
+        Ok(())
     }
 
     /// The ways from a commit, the first to be gone first.
@@ -86,7 +160,13 @@ impl<'a> Elsewhere<'a> {
         let ways = match self.snapshot(commit)? {
             _ if self.version.is_unsaved && commit == &self.version.commit => self.of_unsaved()?,
             Some(turn) if turn.note.kind == Kind::Baseline => self.earlier(&turn)?,
-            Some(turn) => self.of_snapshot(&turn)?,
+            Some(turn) => {
+                let mut ways = self.of_snapshot(&turn)?;
+                if self.follow == Follow::Moves {
+                    ways.extend(self.taken_up_again(&turn, path)?);
+                }
+                ways
+            }
             None => self.of_commit(commit, path)?,
         };
         let mut sound = Vec::new();
@@ -99,13 +179,13 @@ impl<'a> Elsewhere<'a> {
         Ok(sound)
     }
 
-    fn snapshot(&self, commit: &Oid) -> Result<Option<Turn>> {
-        let found = owner::snapshots(self.workspace, std::iter::once(commit))?;
-        Ok(found.into_values().next())
+    fn snapshot(&mut self, commit: &Oid) -> Result<Option<Turn>> {
+        self.learn_of(std::iter::once(commit))?;
+        Ok(self.snapshots.get(commit).cloned().flatten())
     }
 
     /// HEAD may have moved since the last snapshot.
-    fn of_unsaved(&self) -> Result<Vec<Way>> {
+    fn of_unsaved(&mut self) -> Result<Vec<Way>> {
         let commits = self
             .workspace
             .git
@@ -136,17 +216,16 @@ impl<'a> Elsewhere<'a> {
     /// What a restore of some paths, or a revert, brought was there before.
     fn taken_back(&mut self, turn: &Turn) -> Result<Option<Way>> {
         let workspace = self.workspace;
-        let Some(session) = self.session(&turn.note.session)? else {
-            return Ok(None);
-        };
-        let made_it = |operation: &ops::Operation| {
+        let made_it = |operation: &&Operation| {
             matches!(operation.deed, Deed::RestorePaths | Deed::Revert)
                 && operation.tree == turn.tree
                 && Some(&operation.from) == turn.parent.as_ref()
         };
-        let operations = ops::all(workspace, session)?;
-        let mut operations = operations.into_iter().map(|(_, operation)| operation);
-        let Some(operation) = operations.find(made_it) else {
+        let id = &turn.note.session;
+        let Some(operation) = self.operations(id)?.iter().find(made_it).cloned() else {
+            return Ok(None);
+        };
+        let Some(session) = self.session(id)? else {
             return Ok(None);
         };
         let to = match operation.undoes {
@@ -168,6 +247,82 @@ impl<'a> Elsewhere<'a> {
                 finds,
             },
         }))
+    }
+
+    /// A file that is, to the byte, as it was in an earlier turn came back from there: from a stash, or since somebody took
+    /// back what was done since. So did most of what a person seems to have written, if it stood there just before.
+    fn taken_up_again(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
+        let Some(session) = self.session(&turn.note.session)? else {
+            return Ok(None);
+        };
+        let earlier = session.turns.range(..turn.number().turn).rev();
+        let earlier = earlier.map(|(_, turn)| turn).chain(&session.baseline);
+        let earlier: Vec<Oid> = earlier.map(|turn| turn.commit.clone()).collect();
+        let here = [&turn.commit].into_iter().chain(&turn.parent);
+        let here: Vec<Oid> = here.cloned().collect();
+        self.learn_blobs(path, &[here, earlier.clone()].concat())?;
+        let before = turn.parent.as_ref().and_then(|oid| self.blob(oid, path));
+        let (Some(own), Some(before)) = (self.blob(&turn.commit, path), before) else {
+            return Ok(None);
+        };
+        let other = |oid: &Oid| self.blob(oid, path).filter(|blob| blob != &before);
+        let mut versions = earlier.iter().filter_map(|oid| Some((oid, other(oid)?)));
+        let last = versions.next();
+        let same = last
+            .clone()
+            .into_iter()
+            .chain(versions)
+            .find(|(_, blob)| blob == &own);
+        let last = last.filter(|_| turn.note.kind == Kind::Human);
+        let Some((to, then)) = same.or(last) else {
+            return Ok(None);
+        };
+        let is_back = self.is_mostly_back(&own, &before, &then)?;
+        let finds = Finds::Anything;
+        Ok(is_back.then(|| Way {
+            to: to.clone(),
+            finds,
+        }))
+    }
+
+    /// Of the lines that a content has and the one before had not: did at least half stand in a third one? A few signs say
+    /// nothing.
+    fn is_mostly_back(&self, now: &Oid, before: &Oid, then: &Oid) -> Result<bool> {
+        let oids = [now, before, then].map(Oid::clone);
+        let contents = self.workspace.git.raw_objects("blob", &oids)?;
+        let [now, before, then] = contents.as_slice() else {
+            return Ok(false);
+        };
+        let lines = |content: &'_ [u8]| -> HashSet<Vec<u8>> {
+            content
+                .lines()
+                .map(|line| line.trim_ascii().to_vec())
+                .collect()
+        };
+        let (before, then) = (lines(before), lines(then));
+        let new: Vec<&[u8]> = now.lines().map(<[u8]>::trim_ascii).collect();
+        let new = new.into_iter().filter(|line| !before.contains(*line));
+        let (back, fresh): (Vec<&[u8]>, Vec<&[u8]>) = new.partition(|line| then.contains(*line));
+        let signs = back
+            .concat()
+            .iter()
+            .filter(|b| b.is_ascii_alphanumeric())
+            .count();
+        Ok(signs >= SIGNS && back.len() >= fresh.len())
+    }
+
+    fn operations(&mut self, id: &SessionId) -> Result<&Vec<Operation>> {
+        let workspace = self.workspace;
+        if !self.operations.contains_key(id) {
+            let operations = match self.session(id)? {
+                Some(session) => ops::all(workspace, session)?,
+                None => Vec::new(),
+            };
+            let operations = operations.into_iter().map(|(_, operation)| operation);
+            self.operations.insert(id.clone(), operations.collect());
+        }
+        let operations = self.operations.get(id);
+        operations.ok_or_else(|| Error::bug("the operations were not looked up"))
     }
 
     /// Was the work tree looked at when a session began?
@@ -252,24 +407,43 @@ impl<'a> Elsewhere<'a> {
         Ok(ways)
     }
 
-    /// The last turn of a session that was taken before this commit was there.
+    /// The last snapshot of a session that was taken before this commit was there: a step, where an agent has committed
+    /// what it did itself.
     fn last_without(&mut self, other: &Other, commit: &Oid) -> Result<Option<Oid>> {
         let workspace = self.workspace;
         let Some(session) = self.session(&other.id)? else {
             return Ok(None);
         };
-        let mut asked: BTreeMap<&Oid, bool> = BTreeMap::new();
-        for turn in session.turns.values().rev() {
-            let Some(head) = &turn.note.head.commit else {
-                return Ok(Some(turn.commit.clone()));
+        let mut asked = BTreeMap::new();
+        let mut lacks_it = |turn: &Turn| -> Result<bool> {
+            let Some(head) = turn.note.head.commit.clone() else {
+                return Ok(true);
             };
-            let has_it = match asked.get(head) {
+            Ok(match asked.get(&head) {
                 Some(known) => *known,
-                None => workspace.git.is_ancestor(commit, head)?,
-            };
-            asked.insert(head, has_it);
-            if !has_it {
-                return Ok(Some(turn.commit.clone()));
+                None => {
+                    let lacks_it = !workspace.git.is_ancestor(commit, &head)?;
+                    asked.insert(head, lacks_it);
+                    lacks_it
+                }
+            })
+        };
+        let open = session.current.iter().filter(|t| t.note.kind == Kind::Step);
+        let mut after = None;
+        for turn in open.chain(session.turns.values().rev()) {
+            match (lacks_it(turn)?, after) {
+                (true, None) => return Ok(Some(turn.commit.clone())),
+                (true, Some(_)) => break,
+                (false, _) => after = Some(turn),
+            }
+        }
+        let Some(after) = after else {
+            return Ok(None);
+        };
+        let way_there = workspace.git.first_parents(&after.commit)?;
+        for turn in way_there.iter().filter_map(Turn::read) {
+            if lacks_it(&turn)? {
+                return Ok(Some(turn.commit));
             }
         }
         Ok(None)
@@ -324,7 +498,7 @@ impl<'a> Elsewhere<'a> {
             self.others = Some(Others { all, landed });
         }
         let others = self.others.as_ref();
-        others.ok_or_else(|| crate::error::Error::bug("the sessions were not looked up"))
+        others.ok_or_else(|| Error::bug("the sessions were not looked up"))
     }
 
     fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {

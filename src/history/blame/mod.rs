@@ -11,9 +11,10 @@ pub mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath};
+use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path};
 
 use self::beyond::Elsewhere;
 pub use self::owner::Owner;
@@ -121,6 +122,7 @@ impl Version {
 ///
 /// There is no such file, or it has fewer lines, or git failed.
 pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>) -> Result<Owners> {
+    check_settings(workspace)?;
     let entry = file_at(workspace, &version.commit, question.path)?;
     let contents = workspace
         .git
@@ -130,7 +132,7 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
     let mut tracer = Tracer {
         workspace,
         version,
-        elsewhere: Elsewhere::new(workspace, version),
+        elsewhere: Elsewhere::new(workspace, version, question.follow),
         follow: question.follow,
         is_binary,
         commits: BTreeMap::new(),
@@ -156,6 +158,24 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
         content,
         is_binary,
     })
+}
+
+/// git's blame ends where a list of commits is named that is not there, and there is no way to have it go on.
+fn check_settings(workspace: &Workspace) -> Result<()> {
+    const LISTS: &str = "blame.ignorerevsfile";
+    for list in workspace.settings.all(LISTS) {
+        let file = PathBuf::from(os_path(list));
+        let is_plain = !list.is_empty() && !list.starts_with(b"~") && !list.starts_with(b"%(");
+        if is_plain && !workspace.git.work_tree.join(&file).exists() {
+            let named = Error::cannot(format!(
+                "git's setting {LISTS} names a list that is not there"
+            ));
+            return Err(named
+                .because(format!("{} does not exist", file.display()))
+                .hint(format!("git blame fails, too; see where it is set: git config --show-origin --get-all {LISTS}")));
+        }
+    }
+    Ok(())
 }
 
 /// What a version has at a path, where that is a file or a link.
@@ -216,19 +236,23 @@ impl Tracer<'_> {
         let mut done: BTreeSet<(Oid, RepoPath)> = BTreeSet::new();
         loop {
             let place = |origin: &Origin| (origin.commit.clone(), origin.path.clone());
-            let mut open = found.values().map(place);
-            let Some(next) = open.find(|place| !done.contains(place)) else {
+            let open: BTreeSet<(Oid, RepoPath)> = found.values().map(place).collect();
+            self.elsewhere.learn(&open)?;
+            let new: Vec<_> = open.difference(&done).cloned().collect();
+            if new.is_empty() {
                 return Ok(found);
-            };
-            self.go_beyond(&next.0, &next.1, &mut found)?;
-            done.insert(next);
+            }
+            for (commit, path) in &new {
+                self.go_beyond(commit, path, &mut found)?;
+            }
+            done.extend(new);
         }
     }
 
     /// Follows what a commit seems to have brought to where it took it from, if it only took it over.
     fn go_beyond(&mut self, commit: &Oid, path: &RepoPath, found: &mut Found) -> Result<()> {
+        let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
         for way in self.elsewhere.ways_from(commit, path)? {
-            let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
             let left: BTreeSet<u32> = found
                 .values()
                 .filter(|origin| here(origin))
@@ -270,7 +294,12 @@ impl Tracer<'_> {
         Ok(brought.iter().flat_map(each_line).collect())
     }
 
-    fn last_to_touch(&self, commit: &Oid, path: &RepoPath, parent: Option<&Oid>) -> Result<Found> {
+    fn last_to_touch(
+        &mut self,
+        commit: &Oid,
+        path: &RepoPath,
+        parent: Option<&Oid>,
+    ) -> Result<Found> {
         let git = &self.workspace.git;
         let start = match parent {
             None => commit,
@@ -283,14 +312,17 @@ impl Tracer<'_> {
                 }
             }
         };
-        let last = git.last_to_touch(start, path)?;
-        let origin = |commit| Origin {
-            commit,
+        let Some((last, about)) = git.last_to_touch(start, path)? else {
+            return Ok(Found::new());
+        };
+        self.commits.insert(last.clone(), about);
+        let origin = Origin {
+            commit: last,
             path: path.clone(),
             line: 0,
             previous: None,
         };
-        Ok(last.map(|commit| (0, origin(commit))).into_iter().collect())
+        Ok(Found::from([(0, origin)]))
     }
 }
 

@@ -129,7 +129,7 @@ fn restore_to(
             End::At(Box::new(wish.target.clone())),
         ),
         false => {
-            let tree = tree_with(workspace, &plan)?;
+            let tree = tree_with(workspace, &from.tree, &plan)?;
             let mut note = new_note(workspace, &from, stat, capitalised(&words));
             note.work.agent.clone_from(&wish.agent);
             (tree, End::New(note))

@@ -11,7 +11,6 @@ use super::super::bytes::{self, RawIds, Scope, Unnoted};
 use super::super::ops::{self, Begun, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
-use super::super::scan::cached_index;
 use super::super::session::{Session, no_session};
 use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
@@ -241,16 +240,17 @@ fn mode_of(_: &fs::Metadata) -> Mode {
     Mode::File
 }
 
-/// The work tree that a plan leads to. The cached index must be the work tree as it is now.
+/// So many paths are put into a tree without an index.
+const FEW: usize = 100;
+
+/// The tree that a plan leads to, from the tree of the work tree as it is now.
 ///
 /// # Errors
 ///
 /// git failed.
-pub fn tree_with(workspace: &Locked, plan: &Plan) -> Result<Oid> {
-    let file = workspace.scratch().join("index.restore");
-    let index = PrivateIndex::at(&workspace.git, file);
-    index.link_from(&cached_index(workspace))?;
-    let entries: Vec<_> = plan
+pub fn tree_with(workspace: &Locked, now: &Oid, plan: &Plan) -> Result<Oid> {
+    let git = &workspace.git;
+    let changes: Vec<_> = plan
         .actions
         .iter()
         .filter_map(|(path, action)| match action {
@@ -261,7 +261,15 @@ pub fn tree_with(workspace: &Locked, plan: &Plan) -> Result<Oid> {
             Action::Keep(_) => None,
         })
         .collect();
-    index.set(&entries)?;
+    if changes.len() <= FEW {
+        let paths: Vec<RepoPath> = changes.iter().map(|(path, _)| path.clone()).collect();
+        if let Some(grafting) = git.read_for_graft(now, &paths)? {
+            return Ok(git.graft(grafting, &changes, &[])?);
+        }
+    }
+    let index = PrivateIndex::at(git, workspace.scratch().join("index.restore"));
+    index.read_tree(now)?;
+    index.set(&changes)?;
     let tree = index.write_tree()?;
     index.remove()?;
     Ok(tree)

@@ -9,6 +9,7 @@ use crate::gitengine::{FileStamp, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::choice::{Choice, matched};
 use super::super::workspace::Locked;
+use super::edited::Edited;
 use super::gate::are_ruled;
 
 /// What a scan starts from.
@@ -16,6 +17,8 @@ pub struct Base {
     source: Source,
     /// The tree of that index, where it is known.
     pub tree: Option<Oid>,
+    /// The files that the last snapshot or look had otherwise than that index.
+    pub edited: Option<Edited>,
     /// Is there a cache that stands for where the session is, be it started from or not?
     pub is_after_last: bool,
     /// Paths in it that the user's index lacks.
@@ -83,6 +86,7 @@ impl Base {
             source: Source::Cache,
             is_after_last: true,
             tree: Some(cache.tree.clone()),
+            edited: cache.edited.clone(),
             extras: cache.extras.clone(),
             dropped: cache.dropped.clone(),
             submodules: cache.submodules.clone(),
@@ -126,6 +130,7 @@ impl Base {
             flagged: paths(|e| e.skip_worktree),
             is_after_last: false,
             tree: None,
+            edited: None,
             extras: Vec::new(),
             dropped: excluded.into_iter().collect(),
             unfiltered: Vec::new(),

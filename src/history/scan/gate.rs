@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::gitengine::{Mode, RepoPath, Status};
@@ -366,14 +366,29 @@ pub fn without_detours(top: &Path, paths: &[RepoPath]) -> Vec<RepoPath> {
 
 /// Is it a file that can be read? Its mode.
 pub fn plain_file(file: &PathBuf) -> Option<Mode> {
-    let meta = fs::symlink_metadata(file)
+    open_plain_file(file).map(|(mode, _)| mode)
+}
+
+fn open_plain_file(file: &PathBuf) -> Option<(Mode, fs::File)> {
+    // What is opened is looked at first: to open a FIFO would have whoever waits for that go on.
+    fs::symlink_metadata(file)
         .ok()
         .filter(fs::Metadata::is_file)?;
-    open_without_following(file).ok()?;
-    Some(match is_executable(&meta) {
+    let open = open_without_following(file).ok()?;
+    let meta = open.metadata().ok().filter(fs::Metadata::is_file)?;
+    let mode = match is_executable(&meta) {
         true => Mode::Executable,
         false => Mode::File,
-    })
+    };
+    Some((mode, open))
+}
+
+/// The mode and content of a file that can be read and is no larger than this.
+pub fn read_plain_file(file: &PathBuf, limit: u64) -> Option<(Mode, Vec<u8>)> {
+    let (mode, open) = open_plain_file(file)?;
+    let mut content = Vec::new();
+    open.take(limit + 1).read_to_end(&mut content).ok()?;
+    (content.len() as u64 <= limit).then_some((mode, content))
 }
 
 #[cfg(unix)]

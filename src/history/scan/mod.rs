@@ -5,6 +5,7 @@
 //! becomes the cache from which the next one starts, if what was made of it succeeded.
 
 mod base;
+mod edited;
 mod gate;
 mod named;
 mod recent;
@@ -23,6 +24,7 @@ use crate::gitengine::{
 
 use self::base::Base;
 pub use self::base::cached_index;
+pub use self::edited::Edited;
 use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, without_detours};
 pub use self::named::{Named, look_at};
@@ -57,6 +59,8 @@ pub struct Scan {
     index: PrivateIndex,
     base: Base,
     passed: Passed,
+    /// The files that the tree has otherwise than the index, where that is known to be all.
+    edited: Option<Edited>,
     /// What was changed just before.
     recent: Vec<Recent>,
     /// What git can't see has changed since the last scan.
@@ -149,6 +153,10 @@ fn scan_from(
 ) -> Result<Scan> {
     let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
+    let looking = looking(workspace, started);
+    // What is as the index has it again is taken up in the index by git, which does not tell.
+    let edited = base.edited.iter().flat_map(Edited::paths);
+    let edited_before = looking.recent(edited);
     let question = |processes| {
         let ask = status_question(&workspace.git, &workspace.settings, processes);
         ask.index(&index.file).start()
@@ -182,7 +190,6 @@ fn scan_from(
             workspace.git.ask_ignored(&reachable)?.ignored()?
         }
     };
-    let looking = looking(workspace, started);
     let unseen = looking.changed_since(&workspace.state.recent);
     let listed = Listed {
         // Of a copy of the user's index they say nothing: it knows these files by itself.
@@ -196,8 +203,17 @@ fn scan_from(
         let new = passed.new_files(&base);
         rules.limits.refuse(workspace, tracked, new)?;
     }
-    let recent = looking.recent(passed.taken.iter());
-    let tree = take_in(workspace, &index, &base, &mut passed)?;
+    let edited = edited::put_in_place(workspace, &base, &status, &passed, looking)?;
+    let (tree, mut recent) = match &edited {
+        // What the index does not know can't be taken for unchanged.
+        Some(edited) => (edited.tree.clone(), Vec::new()),
+        None => {
+            let recent = looking.recent(passed.taken.iter());
+            (take_in(workspace, &index, &base, &mut passed)?, recent)
+        }
+    };
+    let is_taken = |recent: &Recent| passed.taken.contains(recent.path());
+    recent.extend(edited_before.into_iter().filter(|recent| !is_taken(recent)));
     let are_ruled = || gate::are_ruled(&workspace.git.work_tree, passed.taken.iter());
     Ok(Scan {
         tree,
@@ -212,6 +228,7 @@ fn scan_from(
         started,
         base,
         passed,
+        edited,
         recent,
         unseen,
         on_disk: OnceCell::new(),
@@ -430,8 +447,12 @@ impl Scan {
         let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
         let unfiltered = unfiltered.map(|skipped| skipped.path).collect();
         let Base {
-            extras, dropped, ..
+            extras,
+            dropped,
+            tree,
+            ..
         } = self.base;
+        let tree = tree.filter(|_| self.edited.is_some());
         let choice = self.choice.in_words();
         let Passed { gone, added, .. } = self.passed;
         let users = |path: &&RepoPath| extras.binary_search(path).is_err();
@@ -443,7 +464,8 @@ impl Scan {
         let sorted = |paths: BTreeSet<&RepoPath>| paths.into_iter().cloned().collect();
         Cache {
             file,
-            tree: self.tree,
+            tree: tree.unwrap_or(self.tree),
+            edited: self.edited,
             users_file: self.base.users_file,
             users_digest: self.base.users_digest,
             extras: sorted(kept.chain(gained).collect()),

@@ -141,7 +141,7 @@ fn tree_with(
     if changes.is_empty() {
         return Ok(Some(ground.tree.clone()));
     }
-    Ok(Some(git.graft(grafting, &changes)?))
+    Ok(Some(git.graft(grafting, &changes, &[])?))
 }
 
 /// What stands at each path; `None` where that is nothing for this short way.

@@ -56,11 +56,18 @@ pub struct Looking<'a> {
 impl Looking<'_> {
     /// Those of these files that were changed so lately. To be asked before git reads them.
     pub fn recent<'p>(self, paths: impl Iterator<Item = &'p RepoPath>) -> Vec<Recent> {
-        paths.filter_map(|path| self.look(path)).collect()
+        let recent = |path: &RepoPath| self.stamp(path).filter(|stamp| self.is_recent(stamp));
+        let looks = paths.filter_map(|path| Some(self.look(path, recent(path)?)));
+        looks.collect()
     }
 
-    fn look(self, path: &RepoPath) -> Option<Recent> {
-        let stamp = self.stamp(path).filter(|stamp| self.is_recent(stamp))?;
+    /// All of these files that are there, whenever they were changed. To be asked before they are read.
+    pub fn all<'p>(self, paths: impl Iterator<Item = &'p RepoPath>) -> Vec<Recent> {
+        let looks = paths.filter_map(|path| Some(self.look(path, self.stamp(path)?)));
+        looks.collect()
+    }
+
+    fn look(self, path: &RepoPath, stamp: Stamp) -> Recent {
         let content = match self.may_be_shared(&stamp) {
             true => self.content(path),
             false => None,
@@ -68,11 +75,11 @@ impl Looking<'_> {
         // What can't be read has a stamp that is nobody's: the next scan finds it changed.
         let is_unread = self.may_be_shared(&stamp) && content.is_none();
         let size = if is_unread { u64::MAX } else { stamp.size };
-        Some(Recent {
+        Recent {
             path: path.clone(),
             stamp: Stamp { size, ..stamp },
             content,
-        })
+        }
     }
 
     fn content(self, path: &RepoPath) -> Option<Oid> {

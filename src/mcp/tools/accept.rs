@@ -92,7 +92,7 @@ impl Tool for Accept {
 
     fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
         let message = checked_message(arguments.message)?;
-        let (mut workspace, warnings) = call.work()?;
+        let (mut workspace, mut warnings) = call.work()?;
         let turn = match &arguments.turn {
             Some(turn) => {
                 let session = Session::active_or_error(&workspace)?;
@@ -113,6 +113,11 @@ impl Tool for Accept {
         let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment())?;
         let message = Message::Given(message);
         let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment())?;
+        if let Some(error) = &accepted.unnoted {
+            warnings.push(format!(
+                "the note on the commit could not be written: {error}"
+            ));
+        }
         (call.host.after_accept)(&call.host.place, workspace);
         Ok(done(accepted, warnings))
     }

@@ -275,6 +275,7 @@ fn draw_sessions(canvas: &mut Canvas<'_>, area: Rect, sessions: &[SessionLine], 
             (true, _) => ("●", theme.current()),
             (_, Shelf::Active) => ("○", Style::new()),
             (_, Shelf::Archive) => ("✓", theme.dim()),
+            (_, Shelf::Shared) => ("↓", theme.dim()),
         };
         pen.put(mark.0, mark.1);
         pen.put(

@@ -106,6 +106,7 @@ fn title(canvas: &mut Canvas<'_>, layout: &Layout) {
             _ if book.is_own => "",
             Shelf::Active => " (another work tree's)",
             Shelf::Archive => " (archived)",
+            Shelf::Shared => " (fetched)",
         };
         let id = text::plain(session.id.as_str().as_bytes());
         pen.put(&format!("  {id}{shelf}"), theme.dim());

@@ -1,0 +1,6 @@
+//! `edio blame`: who wrote each line.
+
+mod places;
+mod random;
+pub mod story;
+mod table;
