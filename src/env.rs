@@ -143,6 +143,15 @@ pub fn home() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
+/// The folder in which an agent keeps what is its own: the one that this variable names, or else this one in the home
+/// folder.
+pub fn folder_of_agent(variable: &str, at_home: &str) -> Option<PathBuf> {
+    let named = var_os(variable).filter(|value| !value.is_empty());
+    named
+        .map(PathBuf::from)
+        .or_else(|| Some(home()?.join(at_home)))
+}
+
 /// Where `PATH` finds a program.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = var_os("PATH")?;

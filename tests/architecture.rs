@@ -106,9 +106,10 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 20] = [
+const WRITERS: [&str; 21] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
+    "src/commands/rewind.rs",        // a new conversation, beside the agent's own one
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
     "src/gitengine/index.rs",        // index files of edio's own
     "src/gitengine/pack.rs",         // loose objects that a pack of edio's has

@@ -99,6 +99,8 @@ fn the_text_of_help() {
       blame        Say who wrote each line of a file
       why          Tell the story of one line of a file
       restore      Bring the work tree to a turn, exactly as it was
+      rewind       Bring the work tree and the agent's conversation to a turn
+      context      Print what was said up to a turn, as text to paste into a new conversation
       undo         Go back to the state before the last restore, revert or accept, or before the last
                    turn
       redo         Go forward again: to the state before the last undo

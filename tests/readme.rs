@@ -424,6 +424,7 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
     assert_eq!(fields("### A bisect"), keys(&bisected));
     let probe = BTreeSet::from(["turn", "exit", "result"].map(str::to_owned));
     assert_eq!(probe, keys(&bisected["probes"][0]));
+    records.hold("### A rewind", &["rewind", "0", "--dry-run"]);
     records.hold("### A restore", &["restore", "0", "--dry-run"]);
     let restored = records.of(&["restore", "0"]);
     assert_eq!(fields("### A restore"), keys(&restored));

@@ -3,6 +3,7 @@
 use super::config::{Entry, Language, Value};
 use super::connection::{EDIO_MD, File, Instead, Purpose, Reach, Read, Trust, group, server};
 use super::event::{Ending, Payload, Touched, What};
+use super::resume::{self, Keeping};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str =
@@ -150,4 +151,31 @@ fn touched(payload: &Payload<'_>, tool: &str, input: &Payload<'_>) -> Touched {
         tool if LOOKS.contains(&tool) => Touched::Nothing,
         _ => Touched::Anything,
     }
+}
+
+/// A file a conversation, named by its id, in a folder a project.
+pub(super) const KEEPING: Keeping = Keeping {
+    variable: "CLAUDE_CONFIG_DIR",
+    at_home: ".claude",
+    folders: &["projects"],
+    depth: 1,
+    ids: &["sessionId"],
+    version: 4,
+    end: end_of,
+    command: ["claude", "--resume"],
+};
+
+/// What is said bears an id, and what the person or a tool says names the prompt, too. Lines without an id are notes, which
+/// may be of the next prompt already.
+fn end_of(lines: &[u8], prompt: &str) -> Option<usize> {
+    let mut last = None;
+    for (line, end) in resume::lines(lines) {
+        match line["promptId"].as_str() {
+            Some(other) if other == prompt => last = Some(end),
+            Some(_) if last.is_some() => break,
+            _ if line["uuid"].is_string() => last = last.map(|_| end),
+            _ => {}
+        }
+    }
+    last
 }

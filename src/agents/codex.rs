@@ -3,6 +3,7 @@
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group, server};
 use super::event::{Ending, Payload, Tool, Touched, What};
+use super::resume::{self, Keeping};
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start codex here and trust the folder; then type /hooks, and trust the hooks of edio: until then they are skipped";
@@ -154,4 +155,32 @@ pub(super) fn files_of_patch(payload: &Payload<'_>, input: &Payload<'_>) -> Touc
         true => Touched::Anything,
         false => Touched::Files(files),
     }
+}
+
+/// A file a conversation, with its id at the end of its name, in a folder a day.
+pub(super) const KEEPING: Keeping = Keeping {
+    variable: "CODEX_HOME",
+    at_home: ".codex",
+    folders: &["sessions", "archived_sessions"],
+    depth: 3,
+    ids: &["id", "session_id", "thread_id"],
+    version: 7,
+    end: end_of,
+    command: ["codex", "resume"],
+};
+
+/// A prompt is a task here, with a beginning and an end. One that was killed ends where the next begins.
+fn end_of(lines: &[u8], prompt: &str) -> Option<usize> {
+    let mut last = None;
+    for (line, end) in resume::lines(lines) {
+        let event = &line["payload"];
+        let is_own = event["turn_id"] == prompt || event["turn_attribution"]["turn_id"] == prompt;
+        match event["type"].as_str() {
+            Some("task_started") if is_own => last = Some(end),
+            Some("task_started") if last.is_some() => break,
+            Some("task_complete" | "turn_aborted") if is_own => return Some(end),
+            _ => last = last.map(|_| end),
+        }
+    }
+    last
 }

@@ -21,6 +21,8 @@ pub struct Event {
     pub prompt: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// The file in which the agent keeps the conversation, where it says so.
+    pub transcript: Option<PathBuf>,
     /// Where it works: the first of them is its current folder.
     pub folders: Vec<PathBuf>,
     /// The helper that does it, in the agent's place.
@@ -108,6 +110,9 @@ const SESSIONS: [&str; 6] = [
     "trajectory_id",
 ];
 const PROMPTS: [&str; 4] = ["prompt_id", "turn_id", "generation_id", "execution_id"];
+
+/// What they call the file in which a conversation is kept.
+const TRANSCRIPTS: [&str; 2] = ["transcript_path", "transcriptPath"];
 
 /// What they call the folders that they work in.
 const ROOTS: [&str; 3] = ["workspace_roots", "workspaceRoots", "workspacePaths"];
@@ -203,6 +208,7 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         session: payload.session(),
         prompt: payload.word(&PROMPTS),
         model: payload.word(&["model"]),
+        transcript: payload.transcript(),
         folders: payload.folders(),
         helper: payload.helper(),
         reply: payload.reply().filter(|_| ends),
@@ -294,6 +300,12 @@ impl<'a> Payload<'a> {
             .flat_map(|key| [self.text(key), info.text(key)]);
         let text = texts.flatten().find(|text| !text.trim().is_empty());
         text.map(beginning)
+    }
+
+    /// The file with the conversation.
+    fn transcript(&self) -> Option<PathBuf> {
+        let mut texts = TRANSCRIPTS.iter().filter_map(|key| self.text(key));
+        texts.find(|text| !text.is_empty()).map(PathBuf::from)
     }
 
     /// What the agent was told.

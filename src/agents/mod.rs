@@ -16,6 +16,8 @@ pub mod gemini;
 pub mod kilo;
 pub mod opencode;
 pub mod pi;
+pub mod resume;
+pub mod transcript;
 pub mod vscode;
 pub mod windsurf;
 pub mod zed;

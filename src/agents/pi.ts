@@ -10,7 +10,15 @@ export default function (pi) {
   const tell = (event, context, more) => {
     try {
       const session = context.sessionManager.getSessionId();
-      const said = { hook_event_name: event, session_id: session, cwd: context.cwd, model: context.model?.id, ...more() };
+      const transcript = context.sessionManager.getSessionFile?.();
+      const said = {
+        hook_event_name: event,
+        session_id: session,
+        transcript_path: transcript,
+        cwd: context.cwd,
+        model: context.model?.id,
+        ...more(),
+      };
       spawnSync("edio", ["hook", "pi"], {
         input: JSON.stringify(said),
         stdio: ["pipe", "ignore", "ignore"],

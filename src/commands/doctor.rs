@@ -14,6 +14,7 @@ use crate::clock;
 use crate::env;
 use crate::error::Result;
 use crate::history::connected::Excludes;
+use crate::history::conversation::Keep;
 use crate::history::git::{check_version, git_bytes};
 use crate::history::hooklog;
 use crate::history::refnames;
@@ -107,6 +108,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
         let what = format!("{} is on this machine, and is not connected", agent.title());
         findings.note(agent, what, Some(connect(agent)));
     }
+    look_at_transcripts(&mut findings, &workspace);
     look_at_log(&mut findings, &workspace);
     look_at_excludes(&mut findings, &workspace, &sights, &here);
     look_at_remotes(&mut findings, &workspace);
@@ -273,6 +275,23 @@ fn look_at_hooks(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
             format!("its last hook failed: {line}"),
             "edio status",
         );
+    }
+}
+
+/// Is it clear how much of what is said is to be kept, and were transcripts left out?
+fn look_at_transcripts(findings: &mut Findings, workspace: &Workspace) {
+    if Keep::set(&workspace.settings).is_none() {
+        findings.wrong(
+            "edio",
+            "edio.transcripts is neither full nor prompts nor off: nothing of what is said is kept",
+            "git config edio.transcripts prompts",
+        );
+    }
+    for (conversation, place) in &workspace.state.transcripts {
+        if let Some(why) = &place.left_out {
+            let what = format!("the transcript of {conversation} is left out of turns: {why}");
+            findings.note("edio", what, None);
+        }
     }
 }
 

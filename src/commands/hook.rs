@@ -13,16 +13,17 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 
 use super::{moment, place_at};
-use crate::agents::Agent;
 use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
+use crate::agents::{self, Agent};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
-use crate::history::conversation::{self, What as Said};
+use crate::history::conversation::{self, Keep, What as Said};
 use crate::history::hooklog;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
 use crate::history::redact::{self, Redactor};
 use crate::history::state::State;
+use crate::history::transcript;
 use crate::history::turn::{self, Number};
 use crate::history::workspace::{Locked, Workspace, scratch_near};
 use crate::process::Command;
@@ -354,6 +355,10 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         };
         said.redacted(&redactor)
     };
+    if let (What::Woken | What::Ended(_), Some(id)) = (&event.what, &event.prompt) {
+        prompt::goes_on(&mut workspace.state, by, id);
+    }
+    note_transcript(workspace, event, by, &redactor)?;
     let reply = event.reply.clone().map(|text| entry(Said::Reply(text)));
     match &event.what {
         What::Told(text) => {
@@ -389,6 +394,72 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
             Some(_) => prompt::ended(workspace, by, turn::Ending::Interrupted, now),
             None => Ok(()),
         },
+    }
+}
+
+/// Where all is to be kept: what the agent's own transcript has gained for what is about to end.
+fn note_transcript(
+    workspace: &mut Locked,
+    event: &Event,
+    by: &By,
+    redactor: &Redactor,
+) -> Result<()> {
+    let ends = matches!(
+        event.what,
+        What::Told(_) | What::Ended(_) | What::Opened | What::Closed
+    );
+    let is_open = by.open_prompt(&workspace.state).is_some();
+    if !ends || !is_open || Keep::of(workspace) != Keep::Full {
+        return Ok(());
+    }
+    // The look at the files comes after it, and is not to come late.
+    let watch = Stopwatch::start();
+    let has_time = || watch.elapsed() < longest_wait() / 4;
+    let known = &mut workspace.state.transcripts;
+    let key = format!("{} {}", by.agent, by.session.as_deref().unwrap_or_default());
+    let place = known.remove(&key);
+    while known.len() >= transcript::REMEMBERED {
+        known.pop_first();
+    }
+    let (lines, place) = match gained(event, place.as_ref()) {
+        Ok(gain) => (transcript::kept(&gain, redactor, &has_time), gain.place),
+        Err(why) => {
+            let lines = vec![transcript::left_out(&why)];
+            let left_out = Some(why);
+            (
+                lines,
+                transcript::Place {
+                    left_out,
+                    ..place.unwrap_or_default()
+                },
+            )
+        }
+    };
+    known.insert(key, place);
+    transcript::note(workspace, &by.agent, by.session.as_deref(), lines)
+}
+
+/// What it has gained, or why it is left out.
+fn gained(
+    event: &Event,
+    place: Option<&transcript::Place>,
+) -> std::result::Result<transcript::Gain, String> {
+    let agent = event.agent.parse::<Agent>().ok();
+    let agent = agent.filter(|agent| agents::transcript::is_readable(*agent));
+    let agent = agent.ok_or_else(|| format!("a transcript of {} can't be read", event.agent))?;
+    let file = event.transcript.as_ref();
+    let file = file.ok_or_else(|| format!("{agent} does not say where its transcript is"))?;
+    let mut gain = transcript::gain(file, place).map_err(|error| error.to_string())?;
+    let is_known = |line: &Vec<u8>| {
+        let line = serde_json::from_slice(line);
+        line.is_ok_and(|line| agents::transcript::knows(agent, &line))
+    };
+    match gain.lines.iter().all(is_known) {
+        true => {
+            gain.place.left_out = None;
+            Ok(gain)
+        }
+        false => Err("it has a form that is not known".to_owned()),
     }
 }
 
@@ -429,6 +500,7 @@ fn call(tool: &Tool, event: &Event, step: Option<Number>) -> conversation::Call 
         input: tool.input.clone(),
         result,
         failed: tool.failed,
+        beyond: tool.touched == Touched::Anything,
         step,
     }
 }

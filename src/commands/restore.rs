@@ -28,17 +28,18 @@ use crate::term::style;
 pub struct Args {
     /// The turn: 7, @, @-1, 0 for the start, or the start of its id.
     #[arg(value_name = "TURN", add = ArgValueCompleter::new(super::completions::turns))]
-    turn: Address,
+    pub(super) turn: Address,
     /// Only this file or folder. Can be given several times.
     #[arg(short, long = "file", value_name = "FILE", add = ArgValueCompleter::new(super::completions::paths))]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Show what would be done, and do nothing.
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
+/// A restore, or only the plan of one.
 #[derive(Serialize)]
-struct Record {
+pub(super) struct Record {
     turn: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<u32>,
@@ -59,6 +60,28 @@ struct Record {
 ///
 /// There is no such turn, the restore is refused, or it was stopped midway.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    let outcome = perform(context, args)?;
+    match context.term.is_json() {
+        true => context.term.record(&outcome.record()).printed()?,
+        false => outcome.tell(context)?,
+    }
+    Ok(0)
+}
+
+/// What came of it.
+pub(super) enum Outcome {
+    /// This is what would be done.
+    Planned(Wish, Plan),
+    /// This was done.
+    Done(Wish, Box<Restored>),
+}
+
+/// Does it, or plans it, and says nothing yet.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(super) fn perform(context: &mut Context, args: &Args) -> Result<Outcome> {
     let mut workspace = context.open_to_restore()?;
     let find = |workspace: &Locked| {
         let session = Session::wanted(workspace, context.session.as_ref())?;
@@ -73,24 +96,50 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     if args.dry_run {
         let (wish, plan) = preview(&workspace, || find(&workspace))?;
-        show_plan(context, &wish, &plan)?;
-        return Ok(0);
+        return Ok(Outcome::Planned(wish, plan));
     }
     let (wish, restored) = restore(&mut workspace, find, moment())?;
-    report(context, &wish, &restored)?;
-    Ok(0)
+    Ok(Outcome::Done(wish, Box::new(restored)))
 }
 
-fn show_plan(context: &mut Context, wish: &Wish, plan: &Plan) -> Result<()> {
-    if context.term.is_json() {
-        let record = Record {
-            dry_run: true,
-            ..record(wish, plan)
-        };
-        return context.term.record(&record).printed();
+impl Outcome {
+    /// As JSON.
+    pub fn record(&self) -> Record {
+        let number = |turn: &Option<Turn>| turn.as_ref().map(|turn| turn.number().turn);
+        match self {
+            Outcome::Planned(wish, plan) => Record {
+                dry_run: true,
+                ..record(wish, plan)
+            },
+            Outcome::Done(wish, restored) => Record {
+                written: restored.done.written,
+                removed: restored.done.removed,
+                safety_turn: number(&restored.safety),
+                new_turn: number(&restored.done.turn),
+                displaced: paths(&restored.done.displaced),
+                saved: restored.done.ignored_side.as_ref().map(ToString::to_string),
+                ..record(wish, &restored.plan)
+            },
+        }
     }
-    let goal = format!("turn {}", wish.target.number());
-    list(context, plan, &goal)
+
+    /// As text.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    pub fn tell(&self, context: &mut Context) -> Result<()> {
+        match self {
+            Outcome::Planned(wish, plan) => {
+                let goal = format!("turn {}", wish.target.number());
+                list(context, plan, &goal)
+            }
+            Outcome::Done(wish, restored) => {
+                report(context, wish, restored);
+                Ok(())
+            }
+        }
+    }
 }
 
 fn record(wish: &Wish, plan: &Plan) -> Record {
@@ -109,20 +158,7 @@ fn record(wish: &Wish, plan: &Plan) -> Record {
     }
 }
 
-fn report(context: &mut Context, wish: &Wish, restored: &Restored) -> Result<()> {
-    let number = |turn: &Option<Turn>| turn.as_ref().map(|turn| turn.number().turn);
-    if context.term.is_json() {
-        let record = Record {
-            written: restored.done.written,
-            removed: restored.done.removed,
-            safety_turn: number(&restored.safety),
-            new_turn: number(&restored.done.turn),
-            displaced: paths(&restored.done.displaced),
-            saved: restored.done.ignored_side.as_ref().map(ToString::to_string),
-            ..record(wish, &restored.plan)
-        };
-        return context.term.record(&record).printed();
-    }
+fn report(context: &mut Context, wish: &Wish, restored: &Restored) {
     let term = &mut context.term;
     if let Some(safety) = &restored.safety {
         let number = style::turn(safety.number());
@@ -144,5 +180,4 @@ fn report(context: &mut Context, wish: &Wish, restored: &Restored) -> Result<()>
     if restored.done.written + restored.done.removed > 0 {
         context.term.hint("to undo it: edio undo");
     }
-    Ok(())
 }

@@ -10,16 +10,48 @@ use std::io::{ErrorKind, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, While};
-use crate::gitengine::{Oid, RepoPath};
+use crate::gitengine::{Oid, RepoPath, Settings};
 
 use super::redact::Redactor;
 use super::session::Session;
 use super::state::write_at_once;
+use super::transcript;
 use super::turn::{Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
 
 /// The file in the scratch folder, and in a side commit.
 pub const FILE: &str = "conversation";
+
+/// The setting of how much is kept.
+pub const SETTING: &str = "edio.transcripts";
+
+/// How much is kept of what is said and done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing but the first line of what an agent is told, which is the message of its turn.
+    Nothing,
+    /// What it is told, the uses of tools in short, its closing words.
+    Prompts,
+    /// The same, and what its own transcript has gained.
+    Full,
+}
+
+impl Keep {
+    /// What is set. `None` where that is no known word: then nothing is kept.
+    pub fn set(settings: &Settings) -> Option<Self> {
+        match settings.get(SETTING) {
+            None | Some(b"prompts") => Some(Keep::Prompts),
+            Some(b"full") => Some(Keep::Full),
+            Some(b"off") => Some(Keep::Nothing),
+            Some(_) => None,
+        }
+    }
+
+    /// What holds.
+    pub fn of(workspace: &Workspace) -> Self {
+        Self::set(&workspace.settings).unwrap_or(Keep::Nothing)
+    }
+}
 
 /// How much is kept of a text, in bytes.
 const PROMPT: usize = 16 << 10;
@@ -72,8 +104,15 @@ pub struct Call {
     pub result: Option<String>,
     /// Did it fail?
     pub failed: bool,
+    /// May it have done more than change files that it names? Shells and servers do.
+    #[serde(skip_serializing_if = "is_false")]
+    pub beyond: bool,
     /// The step that came of it, where it changed something.
     pub step: Option<Number>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Entry {
@@ -115,12 +154,15 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-/// Notes what belongs to a turn that is still to come.
+/// Notes what belongs to a turn that is still to come, where it is to be kept.
 ///
 /// # Errors
 ///
 /// The git directory can't be written.
 pub fn note(workspace: &Locked, entry: &Entry) -> Result<()> {
+    if Keep::of(workspace) == Keep::Nothing {
+        return Ok(());
+    }
     let folder = workspace.scratch();
     let file = folder.join(FILE);
     let unwritable = || format!("can't write {}", file.display());
@@ -188,7 +230,10 @@ fn write_all(entries: &[Entry]) -> Vec<u8> {
 pub struct Taken {
     /// For the turn.
     pub bytes: Vec<u8>,
+    /// What the agent's own transcript has gained; empty where that is not kept.
+    pub transcript: Vec<u8>,
     rest: Vec<Entry>,
+    rest_of_transcripts: Vec<transcript::Line>,
 }
 
 impl Taken {
@@ -204,8 +249,14 @@ impl Taken {
         let (own, rest): (Vec<Entry>, Vec<Entry>) = open(workspace)?
             .into_iter()
             .partition(|entry| entry.is_of(work));
-        let bytes = write_all(&own);
-        Ok((!own.is_empty()).then_some(Self { bytes, rest }))
+        let (transcript, rest_of_transcripts) = transcript::split(workspace, work)?;
+        let is_empty = own.is_empty() && transcript.is_empty();
+        Ok((!is_empty).then(|| Self {
+            bytes: write_all(&own),
+            transcript,
+            rest,
+            rest_of_transcripts,
+        }))
     }
 
     /// The turn is there: what it holds need not be kept any more.
@@ -214,6 +265,9 @@ impl Taken {
     ///
     /// The git directory can't be written.
     pub fn done(self, workspace: &Locked) -> Result<()> {
+        if !self.transcript.is_empty() {
+            transcript::keep(workspace, &self.rest_of_transcripts)?;
+        }
         write_at_once(&workspace.scratch(), FILE, &write_all(&self.rest))
     }
 }

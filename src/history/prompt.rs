@@ -111,6 +111,7 @@ impl By {
         Work {
             agent: Some(self.agent.clone()),
             agent_session: self.session.clone(),
+            agent_prompt: prompt.and_then(|prompt| prompt.id.clone()),
             model: self.model.clone(),
             prompt: prompt
                 .map(|prompt| prompt.text.clone())
@@ -493,6 +494,14 @@ pub fn note_elsewhere(state: &mut State, by: &By, top: &Path) {
         && !prompt.elsewhere.iter().any(|other| other == top)
     {
         prompt.elsewhere.push(top.to_owned());
+    }
+}
+
+/// What was told in the agent's own place for a prompt, which has this id, has the agent go on with the open one.
+pub fn goes_on(state: &mut State, by: &By, id: &str) {
+    let mut prompts = state.prompts.iter_mut();
+    if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
+        prompt.id = Some(id.to_owned());
     }
 }
 

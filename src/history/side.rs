@@ -15,6 +15,7 @@ use super::refs;
 use super::session::Session;
 use super::skipped::{self, Skipped};
 use super::trailers::{self, Trailers};
+use super::transcript;
 use super::turn::{Turn, signature};
 use super::workspace::{Locked, Workspace};
 
@@ -61,6 +62,15 @@ const RAW: &str = "raw";
 
 /// The file with entries of the user's index, as `git ls-files -s -v -z` prints them.
 const INDEX_ENTRIES: &str = "index-entries";
+
+/// A text without what speaks of some paths; `None` where nothing does.
+type Without = fn(&[u8], &[RepoPath]) -> Option<Vec<u8>>;
+
+/// The texts beside a turn.
+const TEXTS: [(&str, Without); 2] = [
+    (conversation::FILE, conversation::without),
+    (transcript::FILE, transcript::without),
+];
 
 /// Something to save.
 pub struct Saved {
@@ -136,10 +146,14 @@ pub fn save_of_turn(
 pub fn save_conversation(
     workspace: &Locked,
     id: &SessionId,
-    lines: &[u8],
+    said: &conversation::Taken,
     seconds: i64,
 ) -> Result<Oid> {
-    let entries = [file(conversation::FILE, workspace.git.write_blob(lines)?)?];
+    let git = &workspace.git;
+    let mut entries = vec![file(conversation::FILE, git.write_blob(&said.bytes)?)?];
+    if !said.transcript.is_empty() {
+        entries.push(file(transcript::FILE, git.write_blob(&said.transcript)?)?);
+    }
     let text = "What was said and done for a turn";
     commit(workspace, id, &entries, text, seconds)
 }
@@ -375,6 +389,16 @@ pub fn tree_without(
     let (mut raw_ids, mut index_entries) = (None, None);
     let mut is_changed = false;
     for (path, entry) in git.tree_entries(tree)? {
+        let text = TEXTS
+            .iter()
+            .find(|(name, _)| path.as_bytes() == name.as_bytes());
+        if let Some((name, without)) = text {
+            let said = git.file_of(tree, name)?;
+            let left_of_it = without(&said, paths);
+            is_changed |= left_of_it.is_some();
+            left.push(file(name, git.write_blob(&left_of_it.unwrap_or(said))?)?);
+            continue;
+        }
         match place(&path) {
             Some((folder, place)) if place.is_among(paths) => {
                 let wanted = paths.iter().filter(|path| place.is_within(path));
@@ -382,13 +406,6 @@ pub fn tree_without(
                 pruned.gone.insert(entry.oid.clone());
                 cut.insert((folder, place, entry.oid));
                 is_changed = true;
-            }
-            None if path.as_bytes() == conversation::FILE.as_bytes() => {
-                let said = git.file_of(tree, conversation::FILE)?;
-                let left_of_it = conversation::without(&said, paths);
-                is_changed |= left_of_it.is_some();
-                let said = left_of_it.unwrap_or(said);
-                left.push(file(conversation::FILE, git.write_blob(&said)?)?);
             }
             None if path.as_bytes() == RAW_IDS.as_bytes() => raw_ids = Some(entry),
             None if path.as_bytes() == INDEX_ENTRIES.as_bytes() => index_entries = Some(entry),

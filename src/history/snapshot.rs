@@ -215,7 +215,7 @@ fn write_with_conversation(
     };
     if let Some(said) = &said {
         let id = &ground.standing.id;
-        let side = side::save_conversation(workspace, id, &said.bytes, seconds)?;
+        let side = side::save_conversation(workspace, id, said, seconds)?;
         note.conversation = Some(side);
     }
     let turn = write_turn(workspace, ground, tree, note, seconds)?;
@@ -238,6 +238,7 @@ fn work(workspace: &Workspace, request: &Request) -> Work {
             work.agent_session = work
                 .agent_session
                 .or_else(|| open.session.clone().filter(|_| is_its_own));
+            work.agent_prompt = open.id.clone().filter(|_| is_its_own);
         }
     }
     work

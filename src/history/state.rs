@@ -14,6 +14,7 @@ use super::bytes::Unnoted;
 use super::prompt::Prompt;
 use super::refnames::SessionId;
 use super::scan::{Edited, Recent};
+use super::transcript;
 use super::turn::Number;
 
 const FILE: &str = "state.json";
@@ -40,6 +41,8 @@ pub struct State {
     pub prompts: Vec<Prompt>,
     /// When each agent's hook was last heard, in seconds since 1970.
     pub heard: BTreeMap<String, i64>,
+    /// Up to where agents' own transcripts were read, by their conversations.
+    pub transcripts: BTreeMap<String, transcript::Place>,
     /// How many snapshots were written since the last were packed.
     pub loose: u32,
     /// The git whose version was found new enough.

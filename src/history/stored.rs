@@ -13,6 +13,7 @@ use super::redact::{Redactor, SETTING};
 use super::refnames::{self, SessionId};
 use super::session::Session;
 use super::trailers::{self, Trailers};
+use super::transcript;
 use super::turn::Number;
 use super::workspace::Workspace;
 
@@ -181,7 +182,10 @@ fn find_beside(
     let turns: BTreeMap<Oid, Number> = turns.flatten().collect();
     let sides: Vec<&Noted> = noted.iter().filter(|noted| noted.is_side()).collect();
     let trees: Vec<Oid> = sides.iter().map(|side| side.commit.tree.clone()).collect();
-    let is_text = |name: &[u8]| name == conversation::FILE.as_bytes();
+    let is_text = |name: &[u8]| {
+        let mut texts = [conversation::FILE, transcript::FILE].iter();
+        texts.any(|text| name == text.as_bytes())
+    };
     let files = workspace.git.files_of_trees(&trees, is_text)?;
     let oids: BTreeSet<Oid> = files.iter().flatten().map(|(_, oid)| oid.clone()).collect();
     let oids: Vec<Oid> = oids.into_iter().collect();

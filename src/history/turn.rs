@@ -145,6 +145,8 @@ pub struct Work {
     pub agent: Option<String>,
     /// The agent's own id for its conversation.
     pub agent_session: Option<String>,
+    /// The agent's own id for the prompt: where in the conversation it stood.
+    pub agent_prompt: Option<String>,
     /// The model.
     pub model: Option<String>,
     /// The first line of what it was told to do.
@@ -251,6 +253,7 @@ impl Note {
             work: Work {
                 agent: trailers.get("Agent").map(str::to_owned),
                 agent_session: trailers.get("Agent-Session").map(str::to_owned),
+                agent_prompt: trailers.get("Agent-Prompt").map(str::to_owned),
                 model: trailers.get("Model").map(str::to_owned),
                 prompt: trailers.get("Prompt").map(str::to_owned),
                 tool: trailers.get("Tool").map(str::to_owned),
@@ -287,6 +290,7 @@ impl Note {
             .with_some("Steps", (self.steps > 0).then(|| self.steps.to_string()))
             .with_some("Agent", self.work.agent.as_deref())
             .with_some("Agent-Session", self.work.agent_session.as_deref())
+            .with_some("Agent-Prompt", self.work.agent_prompt.as_deref())
             .with_some("Model", self.work.model.as_deref())
             .with_some("Prompt", self.work.prompt.as_deref())
             .with_some("Tool", self.work.tool.as_deref())
@@ -371,6 +375,7 @@ mod tests {
             work: Work {
                 agent: Some("claude".to_owned()),
                 agent_session: Some("a76215b7".to_owned()),
+                agent_prompt: Some("p-1".into()),
                 model: Some("a model".to_owned()),
                 prompt: Some("fix it".to_owned()),
                 tool: Some("Bash".to_owned()),

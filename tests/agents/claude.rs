@@ -150,3 +150,14 @@ fn claude_code_fails_with_its_model() {
     stage.fail("Fail");
     assert_eq!(stage.turns(&["message", "status"])[1..], ["Fail | failed"]);
 }
+
+#[test]
+fn claude_code_goes_on_from_where_a_turn_ended() {
+    let Some(mut stage) = stage() else { return };
+    turns::rewound(&mut stage, |stage, resume, prompt| {
+        assert_eq!(resume[..2], ["claude", "--resume"]);
+        let mut command = Claude.told(stage, prompt, false);
+        command.args(&resume[1..]);
+        command
+    });
+}

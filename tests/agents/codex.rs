@@ -160,3 +160,18 @@ fn codex_is_interrupted_and_goes_on() {
     let Some(mut stage) = stage() else { return };
     turns::stopped_turns(&mut stage, &["INT", "KILL"]);
 }
+
+#[test]
+fn codex_goes_on_from_where_a_turn_ended() {
+    let Some(mut stage) = stage() else { return };
+    turns::rewound(&mut stage, |_, resume, prompt| {
+        assert_eq!(resume[..2], ["codex", "resume"]);
+        let mut command = codex();
+        command
+            .env("FAKE_KEY", "none")
+            .args(["exec", "--json", "--sandbox", "danger-full-access"])
+            .args(&resume[1..])
+            .arg(prompt);
+        command
+    });
+}

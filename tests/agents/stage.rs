@@ -111,8 +111,18 @@ impl Stage {
         assert!(self.repo.has(file), "{ran}\n{}", self.story());
     }
 
+    /// The agent is run with this command, and ends well.
+    pub fn run(&self, agent: &Command) {
+        let ran = self.perform(agent, None);
+        assert_eq!(ran.code, Some(0), "{ran}\n{}", self.story());
+        show(&ran);
+    }
+
     fn play(&self, prompt: &str, goes_on: bool, stop: Option<(&str, &Path)>) -> Ran {
-        let agent = self.agent.told(self, prompt, goes_on);
+        self.perform(&self.agent.told(self, prompt, goes_on), stop)
+    }
+
+    fn perform(&self, agent: &Command, stop: Option<(&str, &Path)>) -> Ran {
         let script = self.repo.outside().join("script.json");
         fs::write(&script, Value::from(self.script.clone()).to_string()).unwrap();
         let (signal, file) = stop.unwrap_or(("", Path::new("")));

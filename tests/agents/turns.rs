@@ -1,5 +1,9 @@
 //! What an agent's work must look like in `edio log`, whichever agent it is.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use serde_json::json;
 
 use super::stage::Stage;
@@ -109,4 +113,78 @@ pub fn a_helper(stage: &mut Stage, begin: impl IntoIterator<Item = serde_json::V
     for path in ["helped", "helped-too", "own"] {
         assert!(stage.repo.in_turn(1, path).is_some(), "{path}");
     }
+}
+
+/// After a rewind to the first of three turns, the model hears of that one and no further one. `resumed` is the command that
+/// edio has named, for a prompt and without a terminal.
+pub fn rewound(stage: &mut Stage, resumed: fn(&Stage, &[String], &str) -> Command) {
+    let agent = stage.agent;
+    let said = |text: &str| json!({"text": text});
+    let write = agent.write(stage, "draft", "one\n");
+    stage.plays("Make a draft", [write, said("the draft is there")]);
+    let run = agent.run("echo made > made; rm gone");
+    stage.plays("Go astray", [run, said("that was astray")]);
+    let write = agent.write(stage, "draft-2", "two\n");
+    stage.plays("Get lost", [write, said("now it is lost")]);
+    stage.plays("Try again", [said("as you wish")]);
+    stage.tell("Make a draft", false);
+    stage.tell("Go astray", true);
+    stage.tell("Get lost", true);
+    let session = stage.session();
+    let before = conversations(&stage.repo.outside().join("home"), &session);
+    assert_eq!(before.len(), 1, "{before:?}");
+    let original = fs::read(&before[0]).unwrap();
+
+    let record = stage.edio(&["rewind", "1", "--json"]).ok().json().remove(0);
+    assert!(
+        stage.repo.has("draft") && stage.repo.has("gone"),
+        "{record}"
+    );
+    assert!(
+        !stage.repo.has("made") && !stage.repo.has("draft-2"),
+        "{record}"
+    );
+    let done = record["not_taken_back"].to_string();
+    assert!(done.contains("echo made > made; rm gone"), "{done}");
+    let resume: Vec<String> =
+        serde_json::from_value(record["conversation"]["resume"].clone()).unwrap();
+    let asked = stage.requests().len();
+    stage.run(&resumed(stage, &resume, "Try again"));
+    let requests = stage.requests().split_off(asked);
+    let bodies = requests.iter().map(|request| request["body"].to_string());
+    let bodies: Vec<String> = bodies.filter(|body| body.contains("Try again")).collect();
+    assert!(!bodies.is_empty(), "{}", stage.story());
+    for body in bodies {
+        let knows = |words: &str| body.contains(words);
+        assert!(
+            knows("Make a draft") && knows("the draft is there"),
+            "{body}"
+        );
+        assert!(!knows("Go astray") && !knows("that was astray"), "{body}");
+        assert!(!knows("Get lost") && !knows("now it is lost"), "{body}");
+    }
+    let after = fs::read(&before[0]).unwrap();
+    assert!(
+        original == after,
+        "the conversation that there was is another one now"
+    );
+    stage.edio(&["undo"]).ok();
+    assert!(stage.repo.has("made") && stage.repo.has("draft-2"));
+}
+
+/// The files below a folder that are named by this conversation.
+fn conversations(folder: &Path, session: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(conversations(&path, session));
+        } else if path
+            .to_string_lossy()
+            .ends_with(&format!("{session}.jsonl"))
+        {
+            found.push(path);
+        }
+    }
+    found
 }

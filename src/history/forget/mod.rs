@@ -30,6 +30,7 @@ use super::side;
 use super::snapshot;
 use super::state::Move;
 use super::trailers;
+use super::transcript;
 use super::turn::{self, Turn};
 use super::workspace::{Locked, QUARANTINE, Workspace};
 
@@ -321,6 +322,7 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
     PrivateIndex::at(&workspace.git, cached_index(workspace)).remove()?;
     gc::sweep_scratch(workspace);
     conversation::forget(workspace, &plan.paths)?;
+    transcript::forget(workspace, &plan.paths)?;
     workspace.state.cache = None;
     workspace.state.forgetting.clone_from(&moves);
     // A kill from here on is finished by the next command, for which the new commits must be there.
