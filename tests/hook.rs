@@ -142,6 +142,26 @@ fn the_log_tells_how_many_steps_led_to_a_turn_and_how_it_ended() {
     assert!(ran.ok().stdout.ends_with(row), "{ran}");
 }
 
+/// Agents kill what their hooks have started when they leave. What was told by then is remembered.
+#[test]
+fn p5_how_a_prompt_ended_is_known_though_the_hook_was_killed() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("write it");
+    repo.write("one", "new\n");
+    claude.wrote("one", "t1");
+    // A hook that was told of the end gets this far.
+    let file = repo.path(".git/edio/state.json");
+    let mut state: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    state["prompts"][0]["ends"] = json!("failed");
+    fs::write(&file, state.to_string()).unwrap();
+    claude.says("SessionEnd", json!({"reason": "other"}));
+    assert_eq!(
+        fields(&log(&repo, &[])[0], &["message", "status"]),
+        "write it | failed"
+    );
+}
+
 #[test]
 fn a_prompt_becomes_a_turn_and_each_tool_a_step() {
     let repo = Repo::with(&[("a", "a\n"), ("src/x", "x\n")]);

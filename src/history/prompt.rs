@@ -55,6 +55,8 @@ pub struct Prompt {
     pub has_steps: bool,
     /// Are they in the turn of another agent's prompt, which ended first?
     pub in_others_turn: bool,
+    /// How it ended, where that was told and not seen to yet: agents end what their hooks have started.
+    pub ends: Option<String>,
     /// Does the agent tell of each tool before it uses it? What no tool has done may be the person's then.
     pub tells_of_tools: bool,
 }
@@ -201,7 +203,8 @@ fn what_was_before(
             helpers: unfinished.helpers.clone(),
             ..by.work(Some(&unfinished))
         };
-        let request = turn(Some(unfinished.text), work, Ending::Interrupted, now);
+        let ending = unfinished.ending().unwrap_or(Ending::Interrupted);
+        let request = turn(Some(unfinished.text), work, ending, now);
         return record(workspace, scan, &request).map(drop);
     }
     if are_others {
@@ -410,10 +413,12 @@ pub fn paused(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
 ///
 /// The snapshot failed.
 pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> Result<()> {
+    note_ending(workspace, by, ending)?;
     let prompt = by.take_prompt(&mut workspace.state);
     if prompt.is_none() && ground(workspace)?.is_none() {
         return Ok(());
     }
+    let ending = prompt.as_ref().and_then(Prompt::ending).unwrap_or(ending);
     take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
     let mut shared = others(workspace, &by.agent, &by.session, now);
@@ -446,6 +451,20 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
         workspace.state.save(&workspace.scratch())?;
     }
     Ok(())
+}
+
+/// Remembers how a prompt has ended, whatever becomes of this process. What was told first counts.
+fn note_ending(workspace: &mut Locked, by: &By, ending: Ending) -> Result<()> {
+    let scratch = workspace.scratch();
+    let mut prompts = workspace.state.prompts.iter_mut();
+    let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) else {
+        return Ok(());
+    };
+    if prompt.ends.is_some() {
+        return Ok(());
+    }
+    prompt.ends = Some(ending.to_string());
+    workspace.state.save(&scratch)
 }
 
 /// An agent is gone: what it has not ended is interrupted.
@@ -513,6 +532,10 @@ pub fn bring(state: &mut State, by: &By, prompt: Prompt) {
 }
 
 impl Prompt {
+    fn ending(&self) -> Option<Ending> {
+        self.ends.as_ref()?.parse().ok()
+    }
+
     /// The same where nothing was done for it yet.
     #[must_use]
     pub fn afresh(&self) -> Self {
