@@ -192,6 +192,7 @@ fn bad_arguments_are_usage_errors() {
 #[test]
 fn the_markdown_tells_what_was_asked_and_what_came_of_it() {
     let repo = Repo::with(&[("a", "0\n")]);
+    repo.plain_patches();
     agent_turn(&repo, "make it one", "It is one now.", || {
         repo.write("a", "1\n")
     });

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 
 use bstr::ByteSlice;
 
-use super::command::{Answer, Git};
+use super::command::{Answer, Ask, Git};
 use super::error::Result;
 use super::objects::Oid;
 use super::paths::{RepoPath, os_path};
@@ -109,32 +109,39 @@ impl Git {
         follow: Follow,
         parent: Option<&Oid>,
     ) -> Result<Blame> {
-        let mut ask = self
-            .ask("blame")
-            .setting("core.quotePath=false")
-            // A list of commits that is not there would end it.
-            .setting("blame.ignoreRevsFile=")
-            .setting("i18n.logOutputEncoding=UTF-8")
-            .args(["--incremental", "--no-textconv", "--root"]);
-        if follow == Follow::Moves {
-            ask = ask.args(["-w", "-M", "-C", "-C"]);
+        let ask = || {
+            let mut ask = self
+                .ask("blame")
+                .setting("core.quotePath=false")
+                .setting("i18n.logOutputEncoding=UTF-8")
+                .args(["--incremental", "--no-textconv", "--root"]);
+            if follow == Follow::Moves {
+                ask = ask.args(["-w", "-M", "-C", "-C"]);
+            }
+            if lines.len() <= RANGES {
+                let ranges = lines.iter();
+                ask = ask.args(ranges.map(|range| format!("-L{},{}", range.start(), range.end())));
+            }
+            if let Some(parent) = parent {
+                ask = ask.args(["-S", "/dev/stdin"]);
+                ask = ask.input(format!("{commit} {parent}\n"));
+            }
+            ask.arg(commit).arg("--").arg(os_path(path.as_bytes()))
+        };
+        match Blame::of(ask()) {
+            // A list of commits that the user or the system names for all repositories is not there, and git has no other
+            // way to go on without it.
+            Err(error)
+                if error
+                    .stderr()
+                    .contains_str("could not open object name list") =>
+            {
+                let nothing = "/dev/null";
+                let ask = ask().env("GIT_CONFIG_GLOBAL", nothing);
+                Blame::of(ask.env("GIT_CONFIG_SYSTEM", nothing))
+            }
+            other => other,
         }
-        if lines.len() <= RANGES {
-            let ranges = lines.iter();
-            ask = ask.args(ranges.map(|range| format!("-L{},{}", range.start(), range.end())));
-        }
-        if let Some(parent) = parent {
-            ask = ask.args(["-S", "/dev/stdin"]);
-            ask = ask.input(format!("{commit} {parent}\n"));
-        }
-        let ask = ask.arg(commit).arg("--").arg(os_path(path.as_bytes()));
-        let mut answer = ask.read()?;
-        let mut blame = Blame::default();
-        while let Some(header) = answer.record(b'\n')? {
-            blame.take(&header, &mut answer)?;
-        }
-        answer.close()?;
-        Ok(blame)
     }
 
     /// How a line came into a file: the part of the difference between two versions of it in which the line is. `None` where
@@ -198,6 +205,16 @@ impl Git {
 }
 
 impl Blame {
+    fn of(ask: Ask) -> Result<Self> {
+        let mut answer = ask.read()?;
+        let mut blame = Self::default();
+        while let Some(header) = answer.record(b'\n')? {
+            blame.take(&header, &mut answer)?;
+        }
+        answer.close()?;
+        Ok(blame)
+    }
+
     /// Reads one group: a line of numbers, what is said of the commit, and at the end the name of the file.
     fn take(&mut self, header: &[u8], answer: &mut Answer) -> Result<()> {
         let strange =

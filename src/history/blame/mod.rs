@@ -122,7 +122,6 @@ impl Version {
 ///
 /// There is no such file, or it has fewer lines, or git failed.
 pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>) -> Result<Owners> {
-    check_settings(workspace)?;
     let entry = file_at(workspace, &version.commit, question.path)?;
     let contents = workspace
         .git
@@ -142,7 +141,8 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
         (false, Some(range)) => vec![within(range, &content, question.path)?],
         (false, None) => Vec::new(),
     };
-    let found = tracer.everywhere(question.path, &wanted)?;
+    let found = tracer.everywhere(question.path, &wanted);
+    let found = found.map_err(|error| check_settings(workspace).err().unwrap_or(error))?;
     let origins: BTreeSet<&Oid> = found.values().map(|origin| &origin.commit).collect();
     let owners = owner::of_commits(workspace, version, &origins)?;
     let lines = found.iter().filter_map(|(number, origin)| {
