@@ -162,6 +162,7 @@ impl<'a> Elsewhere<'a> {
             Some(turn) if turn.note.kind == Kind::Baseline => self.earlier(&turn)?,
             Some(turn) => {
                 let mut ways = self.of_snapshot(&turn)?;
+                ways.extend(self.checked_out(&turn, path)?);
                 if self.follow == Follow::Moves {
                     ways.extend(self.taken_up_again(&turn, path)?);
                 }
@@ -247,6 +248,18 @@ impl<'a> Elsewhere<'a> {
                 finds,
             },
         }))
+    }
+
+    /// A file that is, to the byte, as HEAD has it was checked out from there, though HEAD did not move.
+    fn checked_out(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
+        let Some(head) = turn.note.head.commit.clone() else {
+            return Ok(None);
+        };
+        self.learn_blobs(path, &[turn.commit.clone(), head.clone()])?;
+        let own = self.blob(&turn.commit, path);
+        let is_heads = own.is_some() && own == self.blob(&head, path);
+        let finds = Finds::Commits;
+        Ok(is_heads.then_some(Way { to: head, finds }))
     }
 
     /// A file that is, to the byte, as it was in an earlier turn came back from there: from a stash, or since somebody took
