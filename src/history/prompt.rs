@@ -194,9 +194,7 @@ fn what_was_before(
         let mut shared = others(workspace, &by.agent, &by.session, now);
         if scan.tree != ground.tree && unfinished.tells_of_tools {
             // No tool did it.
-            shared.push(by.agent.clone());
-            shared.sort_unstable();
-            shared.dedup();
+            shared = with(shared, &by.agent);
         }
         let work = Work {
             shared,
@@ -235,10 +233,7 @@ pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Resu
     let Some(open) = by.open_prompt(&workspace.state) else {
         return Ok(());
     };
-    let mut shared = others(workspace, &by.agent, &by.session, now);
-    shared.push(by.agent.clone());
-    shared.sort_unstable();
-    shared.dedup();
+    let shared = with(others(workspace, &by.agent, &by.session, now), &by.agent);
     let work = Work {
         prompt: by.work(Some(open)).prompt,
         shared,
@@ -389,6 +384,14 @@ fn others(
     names
 }
 
+/// These agents, and one more, in their order.
+fn with(mut agents: Vec<String>, agent: &str) -> Vec<String> {
+    agents.push(agent.to_owned());
+    agents.sort_unstable();
+    agents.dedup();
+    agents
+}
+
 /// Those of these files that lie in the work tree. `None` where one of them is all of it.
 fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> {
     let paths = files
@@ -425,9 +428,7 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     let has_more = ground(workspace)?.is_some_and(|ground| ground.tree != scan.tree);
     if has_more && prompt.as_ref().is_none_or(|prompt| prompt.tells_of_tools) {
         // No tool did it.
-        shared.push(by.agent.clone());
-        shared.sort_unstable();
-        shared.dedup();
+        shared = with(shared, &by.agent);
     }
     let work = Work {
         shared,

@@ -66,12 +66,23 @@ impl Session {
         let Some(id) = id else {
             return Self::active_or_error(workspace);
         };
+        Self::find(workspace, id)?.ok_or_else(|| {
+            Error::cannot(format!("there is no session {id}")).hint("edio log --all lists them")
+        })
+    }
+
+    /// The session of this id, wherever it is; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn find(workspace: &Workspace, id: &SessionId) -> Result<Option<Self>> {
         for shelf in Shelf::ALL {
             if let Some(session) = Self::load(workspace, shelf, id)? {
-                return Ok(session);
+                return Ok(Some(session));
             }
         }
-        Err(Error::cannot(format!("there is no session {id}")).hint("edio log --all lists them"))
+        Ok(None)
     }
 
     /// Reads a session, turns and all; `None` where it has no refs.

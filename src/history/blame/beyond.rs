@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Follow, Oid, RepoPath};
 
 use super::super::ops::{self, Deed, Operation};
-use super::super::refnames::{SessionId, Shelf};
+use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
@@ -516,11 +516,7 @@ impl<'a> Elsewhere<'a> {
 
     fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {
         if !self.sessions.contains_key(id) {
-            let shelves = [Shelf::Active, Shelf::Archive, Shelf::Shared];
-            let mut found = None;
-            for shelf in shelves {
-                found = found.or(Session::load(self.workspace, shelf, id)?);
-            }
+            let found = Session::find(self.workspace, id)?;
             self.sessions.insert(id.clone(), found);
         }
         Ok(self.sessions.get(id).and_then(Option::as_ref))

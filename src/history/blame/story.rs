@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::gitengine::{Hunk, Oid, RepoPath};
 
 use super::super::conversation::{self, What};
-use super::super::refnames::Shelf;
 use super::super::session::Session;
 use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
@@ -28,12 +27,7 @@ pub struct Said {
 ///
 /// git failed.
 pub fn session_of(workspace: &Workspace, turn: &Turn) -> Result<Option<Session>> {
-    for shelf in [Shelf::Active, Shelf::Archive, Shelf::Shared] {
-        if let Some(session) = Session::load(workspace, shelf, &turn.note.session)? {
-            return Ok(Some(session));
-        }
-    }
-    Ok(None)
+    Session::find(workspace, &turn.note.session)
 }
 
 /// What was said for a snapshot. That of a step goes with the turn that ends its prompt.
