@@ -178,6 +178,23 @@ fn p7_the_processes_of_a_snapshot() {
 }
 
 #[test]
+fn p7_the_cached_index_is_not_written_for_a_few_edits() {
+    let repo = Repo::with(&[("a", "1\n"), ("d/b", "1\n"), ("d/e/c", "1\n")]);
+    let snapshot = || {
+        repo.edio(["snapshot"]).ok();
+        fs::read(repo.path(".git/edio/index")).unwrap()
+    };
+    let before = snapshot();
+    for content in ["edited\n", "edited, too\n"] {
+        repo.write("d/b", content);
+        repo.write("d/e/c", content);
+        assert!(before == snapshot());
+    }
+    repo.write("new", "new\n");
+    assert!(before != snapshot());
+}
+
+#[test]
 fn p7_the_processes_of_a_snapshot_where_the_session_has_untracked_files() {
     let repo = session(1, 5);
     repo.write("untracked", "u");
