@@ -392,6 +392,33 @@ fn p4_an_ignored_file_that_a_restore_replaced_comes_back() {
 }
 
 #[test]
+fn p4_an_ignored_file_that_came_back_gives_way_again_to_what_the_state_ahead_holds() {
+    let repo = Repo::with(&[("a", "base\n"), (".gitignore", "none\n")]);
+    for path in ["x", "d/y"] {
+        repo.write(path, "held\n");
+    }
+    repo.edio(["snapshot"]).ok();
+    repo.write(".gitignore", "*\n");
+    for path in ["x", "d/y"] {
+        repo.remove(path);
+    }
+    repo.edio(["snapshot"]).ok();
+    for path in ["x", "d/y", "late"] {
+        repo.write(path, "ignored\n");
+    }
+    let before = repo.manifest();
+    repo.edio(["restore", "1"]).ok();
+    let after = repo.manifest();
+    for _ in 0..2 {
+        // What is ignored no more makes a turn of its own, which the redo leads to.
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.manifest(), before);
+        repo.edio(["redo"]).ok();
+        assert_eq!(repo.manifest(), after);
+    }
+}
+
+#[test]
 fn steps_that_nobody_closed_are_taken_back_as_the_turn_that_they_are() {
     let repo = turns(&["1"]);
     repo.write("a", "1, and a step\n");

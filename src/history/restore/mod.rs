@@ -266,6 +266,20 @@ pub struct Made {
     pub unheld: Vec<(RepoPath, Entry)>,
 }
 
+impl Made {
+    /// The ignored files that a tree has no entry for.
+    fn unheld_but_in(&self, workspace: &Locked, tree: &Oid) -> Result<Vec<&(RepoPath, Entry)>> {
+        if self.unheld.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths: Vec<RepoPath> = self.unheld.iter().map(|(path, _)| path.clone()).collect();
+        let there = workspace.git.entries_at(tree, &paths)?;
+        let there: BTreeSet<&RepoPath> = there.iter().map(|(path, _)| path).collect();
+        let lacking = self.unheld.iter().filter(|(path, _)| !there.contains(path));
+        Ok(lacking.collect())
+    }
+}
+
 /// What the scan holds of what edio has made.
 #[derive(Debug)]
 pub enum Held {
@@ -295,14 +309,15 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) ->
         Held::All => facts.protected.clear(),
         Held::These(paths) => facts.protected.retain(|path| !paths.contains(path)),
     }
-    let unheld = made.unheld.iter().map(|(path, entry)| Difference {
+    let unwanted = made.unheld_but_in(workspace, goal.tree)?;
+    let removed = unwanted.iter().map(|(path, entry)| Difference {
         path: path.clone(),
         old: Some(entry.clone()),
         new: None,
     });
-    facts.differences.extend(unheld);
+    facts.differences.extend(removed);
     let mut plan = plan_with(workspace, facts, &goal.name)?;
-    plan.save_removed(made.unheld.iter().map(|(path, _)| path));
+    plan.save_removed(unwanted.iter().map(|(path, _)| path));
     Ok(plan)
 }
 
