@@ -36,6 +36,8 @@ enum Fault {
     /// That git moves refs, and is killed with edio when it has moved so many of them, and locked the others. (They are
     /// as old as if that had been a while ago.)
     Torn(usize),
+    /// Nothing: what each git is told of refs is kept.
+    Watched,
 }
 
 impl Fault {
@@ -70,6 +72,7 @@ impl Fault {
             Self::Garbage => "garbage".to_owned(),
             Self::Cut => "cut".to_owned(),
             Self::Torn(moved) => format!("torn {moved}"),
+            Self::Watched => "watched".to_owned(),
         }
     }
 
@@ -128,6 +131,8 @@ impl Scene {
                  until {{ true > \"$COUNT.$calls\"; }} 2>/dev/null; do calls=$((calls + 1)); done\n\
                  case $FAULT in\n\
                  [0-9]*) case \"$*\" in *\" cat-file \"*) ;; *) exec {real} \"$@\" ;; esac ;;\n\
+                 watched) case \"$*\" in *\" update-ref \"*) tee \"$COUNT.moves.$calls\" | {real} \"$@\"; exit ;; \
+                    *) exec {real} \"$@\" ;; esac ;;\n\
                  *) [ $calls = \"$FAULT_AT\" ] || exec {real} \"$@\" ;;\n\
                  esac\n\
                  case $FAULT in\n\
@@ -682,9 +687,8 @@ fn p5_a_git_that_is_cut_off_when_it_has_moved_the_branch() {
 /// Kills git and edio in the middle of each change of several refs, with none, one, … of them moved.
 fn survives_torn_changes(repo: Repo, words: &'static [&'static str]) {
     let scene = Scene::new(repo, words);
-    let calls = (0..).map_while(|at| Some((at, scene.moves(at)?)));
     let (mut torn, mut several) = (0, false);
-    for (at, refs) in calls {
+    for (at, refs) in scene.moves() {
         several |= refs > 1;
         for moved in (0..refs).filter(|moved| is_tried(torn + moved)) {
             assert!(scene.survives(at, Fault::Torn(moved)));
@@ -695,13 +699,31 @@ fn survives_torn_changes(repo: Repo, words: &'static [&'static str]) {
 }
 
 impl Scene {
-    /// How many refs of edio's the N-th git moves. `None` where it starts fewer.
-    fn moves(&self, at: usize) -> Option<usize> {
+    /// The gits that move refs of edio's, by their place among all that are started, and how many each moves.
+    fn moves(&self) -> Vec<(usize, usize)> {
         copy(&self.ready, &self.repo.top);
-        let _killed = self.hit(at, Fault::Torn(0))?;
-        let input = self.repo.outside().join("counts/call.in");
-        let input = fs::read_to_string(input).unwrap_or_default();
-        Some(input.matches(" refs/edio/").count())
+        self.hit(0, Fault::Watched);
+        let counts = self.repo.outside().join("counts");
+        let moves = fs::read_dir(counts).unwrap().filter_map(|file| {
+            let file = file.unwrap();
+            let name = file.file_name().into_string().unwrap();
+            let at = name.strip_prefix("call.moves.")?.parse().unwrap();
+            let told = fs::read(file.path()).unwrap();
+            let told = String::from_utf8_lossy(&told);
+            let moves = |command: &str| {
+                let words = ["create", "update", "delete"];
+                words
+                    .iter()
+                    .any(|word| command.starts_with(&format!("{word} refs/edio/")))
+            };
+            Some((
+                at,
+                told.split('\0').filter(|command| moves(command)).count(),
+            ))
+        });
+        let mut moves: Vec<_> = moves.filter(|(_, refs)| *refs > 0).collect();
+        moves.sort_unstable();
+        moves
     }
 }
 
