@@ -22,6 +22,11 @@ pub fn hook_wait() -> Option<Duration> {
     Some(Duration::from_millis(milliseconds))
 }
 
+/// `EDIO_DEBUG`: is each decision of the guard to be written down?
+pub fn wants_debug_log() -> bool {
+    var_os("EDIO_DEBUG").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// `EDIO_AT_WORK`: the scratch folder of the edio that has started, under its lock, what started this one.
 pub fn at_work() -> Option<PathBuf> {
     var_os("EDIO_AT_WORK").map(PathBuf::from)

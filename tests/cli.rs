@@ -115,6 +115,7 @@ fn the_text_of_help() {
                    or as a bundle
       import       Take in the sessions of a bundle that edio export wrote
       agents       List the agents: which are here, and how each is connected
+      guard        Stop an agent that writes over what it has not read, or does the same over and over
       doctor       Find out whether agents are well connected here, and what helps if not
       hook         Take turns for an agent: what its hooks call
       mcp          Serve agents over the Model Context Protocol, on standard input and output

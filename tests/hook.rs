@@ -352,6 +352,26 @@ fn a_turn_that_nobody_ended_is_interrupted_by_the_next_prompt() {
 }
 
 #[test]
+fn a_compaction_in_the_midst_of_a_prompt_ends_no_turn() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("do it");
+    repo.write("a", "1\n");
+    claude.wrote("a", "t1");
+    claude.says("PreCompact", json!({"trigger": "auto"}));
+    claude.says("SessionStart", json!({"source": "compact"}));
+    repo.write("a", "2\n");
+    claude.wrote("a", "t2");
+    claude.stops();
+    let turns = log(&repo, &[]);
+    let told: Vec<_> = turns
+        .iter()
+        .map(|turn| fields(turn, &["turn", "prompt", "status"]))
+        .collect();
+    assert_eq!(told.last().unwrap(), "1 | do it | completed");
+}
+
+#[test]
 fn the_end_of_a_conversation_ends_what_is_open_and_begins_nothing() {
     let repo = Repo::with(&[("a", "a\n")]);
     let claude = Claude::at(&repo);

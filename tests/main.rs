@@ -29,6 +29,7 @@ mod export;
 mod forget;
 mod gc;
 mod git_facts;
+mod guard;
 mod histories;
 mod hook;
 mod hostile;

@@ -3,6 +3,7 @@
 use super::config::{Entry, Language, Value};
 use super::connection::{EDIO_MD, File, Instead, Purpose, Reach, Read, Trust, group, server};
 use super::event::{Ending, Payload, Touched, What};
+use super::guard::Tools;
 use super::resume::{self, Keeping};
 
 /// What the person must still do.
@@ -109,10 +110,20 @@ const LOOKS: [&str; 14] = [
     "WebSearch",
 ];
 
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["Read", "NotebookRead", "view"],
+    replace: &["Write", "create"],
+    look: &["Glob", "Grep", "LS", "grep", "glob", "rg"],
+};
+
 /// What a hook of Claude Code tells (<https://code.claude.com/docs/en/hooks>).
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
+        // In the midst of a prompt, which goes on.
+        "SessionStart" if payload.text("source") == Some("compact") => Some(What::LostSight),
         "SessionStart" => Some(What::Opened),
+        "PreCompact" | "PostCompact" => Some(What::LostSight),
         // What has ended in the background is told in the place of a prompt.
         "UserPromptSubmit" if is_notification(payload) => Some(What::Woken),
         "UserPromptSubmit" => Some(payload.told("prompt")),

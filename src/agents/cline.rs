@@ -2,7 +2,8 @@
 
 use super::config::{Entry, Language, Value};
 use super::connection::{EDIO_MD, File, Purpose, Reach};
-use super::event::{Ending, Payload, Touched, What};
+use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "in VS Code, switch hooks on in the settings of Cline; its CLI takes them as they are. The server comes with edio init --user --agents cline";
@@ -12,12 +13,14 @@ pub(super) const APPROVAL: &str = "in VS Code, switch hooks on in the settings o
 const HOOK: &str = "\
 #!/bin/sh
 # Tells edio, the undo of this project, what Cline does. Without edio it does nothing.
+answer=
 if command -v edio >/dev/null 2>&1; then
-  edio hook cline >/dev/null 2>&1
+  answer=$(edio hook cline 2>/dev/null)
 else
   cat >/dev/null
 fi
-echo '{\"cancel\":false}'
+[ -n \"$answer\" ] || answer='{\"cancel\":false}'
+printf '%s\\n' \"$answer\"
 ";
 
 /// The events that edio hears of.
@@ -51,6 +54,22 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     }
 }
 
+/// What the guard needs beside that.
+pub(super) fn guard(reach: Reach) -> Vec<File> {
+    const HOOKS: [&str; 2] = [
+        ".clinerules/hooks/PreToolUse",
+        ".clinerules/hooks/PreCompact",
+    ];
+    let hook = |path| {
+        let program = vec![Entry::Program(HOOK)];
+        File::new(Purpose::Guard, path, Language::Text, program)
+    };
+    match reach {
+        Reach::User => Vec::new(),
+        Reach::Project => HOOKS.into_iter().map(hook).collect(),
+    }
+}
+
 fn server() -> Entry {
     let run = vec![
         ("type", Value::Text("stdio")),
@@ -78,6 +97,18 @@ const LOOKS: [&str; 14] = [
     "web_search",
 ];
 
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["read_file", "read_files"],
+    replace: &["write_to_file"],
+    look: &[
+        "list_code_definition_names",
+        "list_files",
+        "search_codebase",
+        "search_files",
+    ],
+};
+
 /// What a hook of Cline tells (<https://docs.cline.bot/features/hooks/hook-reference>).
 ///
 /// Its extension and its CLI have other names and fields for the same. A prompt may come with the start of a task, or by
@@ -95,7 +126,9 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
             Some(told(payload, submit.text("prompt")))
         }
         "TaskResume" | "agent_resume" => Some(What::Opened),
-        "PostToolUse" | "tool_result" => used(payload),
+        "PreToolUse" | "tool_call" => tool(payload).map(What::Using),
+        "PreCompact" => Some(What::LostSight),
+        "PostToolUse" | "tool_result" => tool(payload).map(What::Used),
         "TaskComplete" | "agent_end" if is_helper => Some(What::Paused),
         "TaskComplete" | "agent_end" => Some(What::Ended(Ending::Completed)),
         "TaskCancel" | "agent_abort" => Some(What::Ended(Ending::Interrupted)),
@@ -109,11 +142,12 @@ fn told(payload: &Payload<'_>, text: Option<&str>) -> What {
     What::told(text.unwrap_or_default())
 }
 
-fn used(payload: &Payload<'_>) -> Option<What> {
-    let (use_, input) = match payload.has("postToolUse") {
-        true => (payload.object("postToolUse"), "parameters"),
-        false if payload.has("tool_result") => (payload.object("tool_result"), "input"),
-        false => (payload.object("tool_call"), "input"),
+fn tool(payload: &Payload<'_>) -> Option<Tool> {
+    let extensions = ["postToolUse", "preToolUse"];
+    let (use_, input) = match extensions.into_iter().find(|key| payload.has(key)) {
+        Some(key) => (payload.object(key), "parameters"),
+        None if payload.has("tool_result") => (payload.object("tool_result"), "input"),
+        None => (payload.object("tool_call"), "input"),
     };
     let name = ["toolName", "name"].iter().find_map(|key| use_.text(key))?;
     let input = use_.object(input);
@@ -125,5 +159,5 @@ fn used(payload: &Payload<'_>) -> Option<What> {
         name if LOOKS.contains(&name) => Touched::Nothing,
         _ => Touched::Anything,
     };
-    Some(use_.used_as(name, touched))
+    Some(use_.tool_as(name, touched))
 }

@@ -3,6 +3,7 @@
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Instead, Purpose, Reach, Read, Trust, block, group, server};
 use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 use super::resume::{self, Keeping};
 
 /// What the person must still do.
@@ -44,6 +45,22 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
         files.push(block("AGENTS.md").or(Instead::WhereThere("AGENTS.override.md")));
     }
     files
+}
+
+/// What the guard needs beside that: to hear when the model loses sight of what it has read.
+pub(super) fn guard(_: Reach) -> Vec<File> {
+    let handler = vec![
+        ("type", Value::Text("command")),
+        ("command", Value::Text(COMMAND)),
+        ("timeout", Value::Number(10)),
+    ];
+    let hooks = vec![group("PreCompact", None, handler)];
+    vec![File::new(
+        Purpose::Guard,
+        ".codex/hooks.json",
+        Language::StrictJson,
+        hooks,
+    )]
 }
 
 /// Codex trusts a hook by the hash of its definition: a byte that differs would have the person asked again.
@@ -114,10 +131,19 @@ fn key_of(event: &str, groups: &serde_json::Value) -> Option<String> {
     Some(format!("{name}:{group}:{handler}"))
 }
 
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["read_file"],
+    replace: &[],
+    look: &["list_dir"],
+};
+
 /// What a hook of Codex tells (<https://developers.openai.com/codex/hooks>).
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
+        "SessionStart" if payload.text("source") == Some("compact") => Some(What::LostSight),
         "SessionStart" => Some(What::Opened),
+        "PreCompact" | "PostCompact" => Some(What::LostSight),
         "UserPromptSubmit" => Some(payload.told("prompt")),
         "PreToolUse" => tool(payload).map(What::Using),
         "PostToolUse" => tool(payload).map(What::Used),

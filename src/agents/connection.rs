@@ -56,6 +56,8 @@ pub enum Purpose {
     Instructions,
     /// The agent's model can read more when it needs to.
     Skill,
+    /// The agent asks the guard.
+    Guard,
 }
 
 impl Purpose {
@@ -66,6 +68,7 @@ impl Purpose {
             Purpose::Server => "server",
             Purpose::Instructions => "instructions",
             Purpose::Skill => "skill",
+            Purpose::Guard => "guard",
         }
     }
 }
@@ -182,6 +185,21 @@ impl Agent {
             Agent::Windsurf => windsurf::files(reach),
             Agent::Antigravity => antigravity::files(reach),
             Agent::Aider => aider::files(reach),
+        }
+    }
+
+    /// What the guard needs in its files beside what connects it. `None` where the guard can't stop its calls.
+    pub fn guard(self, reach: Reach) -> Option<Vec<File>> {
+        match self {
+            // They tell of each use of a tool anyway.
+            Agent::Claude | Agent::Vscode | Agent::Gemini => Some(Vec::new()),
+            Agent::Codex => Some(codex::guard(reach)),
+            Agent::Copilot => Some(copilot::guard(reach)),
+            Agent::Cursor => Some(cursor::guard(reach)),
+            Agent::Opencode => Some(opencode::guard(reach)),
+            Agent::Pi => Some(pi::guard(reach)),
+            Agent::Cline => Some(cline::guard(reach)),
+            Agent::Windsurf | Agent::Antigravity | Agent::Kilo | Agent::Zed | Agent::Aider => None,
         }
     }
 

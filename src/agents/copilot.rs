@@ -4,7 +4,8 @@ use super::claude;
 use super::codex::files_of_patch;
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Purpose, Reach, Read, Trust};
-use super::event::{Ending, Payload, Touched, What};
+use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 use super::vscode;
 
 /// What the person must still do.
@@ -38,20 +39,31 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     }
 }
 
-fn hooks() -> Vec<Entry> {
-    let handler = || {
-        vec![
-            ("type", Value::Text("command")),
-            ("bash", Value::Text("edio hook copilot")),
-            ("powershell", Value::Text("edio hook copilot")),
-            ("timeoutSec", Value::Number(10)),
-        ]
+/// What the guard needs beside that.
+pub(super) fn guard(reach: Reach) -> Vec<File> {
+    let path = match reach {
+        Reach::User => ".copilot/hooks/edio.json",
+        Reach::Project => ".github/hooks/edio.json",
     };
-    let hook = |event| Entry::Listed(vec!["hooks", event], Value::Object(handler()));
+    let hooks = vec![hook("preToolUse"), hook("preCompact")];
+    vec![File::new(Purpose::Guard, path, Language::StrictJson, hooks)]
+}
+
+fn hooks() -> Vec<Entry> {
     let version = Entry::Needed("version", Value::Number(1));
     std::iter::once(version)
         .chain(EVENTS.into_iter().map(hook))
         .collect()
+}
+
+fn hook(event: &'static str) -> Entry {
+    let handler = vec![
+        ("type", Value::Text("command")),
+        ("bash", Value::Text("edio hook copilot")),
+        ("powershell", Value::Text("edio hook copilot")),
+        ("timeoutSec", Value::Number(10)),
+    ];
+    Entry::Listed(vec!["hooks", event], Value::Object(handler))
 }
 
 /// Is the folder trusted, or one above it? Whether that is all it goes by is not known.
@@ -87,6 +99,13 @@ const LOOKS: [&str; 11] = [
     "web_search",
 ];
 
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["view"],
+    replace: &["create"],
+    look: &["glob", "grep", "rg"],
+};
+
 /// What a hook of Copilot CLI tells (<https://docs.github.com/en/copilot/reference/hooks-configuration>).
 ///
 /// Its own hooks don't name the event: the fields tell which it is. The hooks of Claude Code's configuration it calls,
@@ -96,7 +115,15 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
         return claude::what(payload);
     }
     if let Some(tool) = payload.text("toolName") {
-        return Some(used(payload, tool));
+        let tool = of_tool(payload, tool);
+        let is_over = payload.has("toolResult") || payload.has("error");
+        return Some(match is_over {
+            true => What::Used(tool),
+            false => What::Using(tool),
+        });
+    }
+    if payload.has("customInstructions") {
+        return Some(What::LostSight);
     }
     if payload.has("prompt") {
         return Some(payload.told("prompt"));
@@ -110,7 +137,7 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     payload.text("reason").map(|_| What::Closed)
 }
 
-fn used(payload: &Payload<'_>, tool: &str) -> What {
+fn of_tool(payload: &Payload<'_>, tool: &str) -> Tool {
     let parsed = payload.object_in_text("toolArgs");
     let input = match &parsed {
         Some(map) => Payload::of(map),
@@ -122,5 +149,5 @@ fn used(payload: &Payload<'_>, tool: &str) -> What {
         tool if LOOKS.contains(&tool) => Touched::Nothing,
         _ => Touched::Anything,
     };
-    payload.used_as(tool, touched)
+    payload.tool_as(tool, touched)
 }

@@ -1,8 +1,11 @@
 //! Cursor: its configuration, and what its hooks say.
 
+use serde_json::json;
+
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Purpose, Reach, server};
 use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "open the folder in Cursor and trust it; Settings, Hooks shows the hooks, and Settings, Tools & MCP switches the server edio on";
@@ -55,21 +58,43 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     files
 }
 
+/// What the guard needs beside that.
+pub(super) fn guard(_: Reach) -> Vec<File> {
+    let events = ["preToolUse", "beforeReadFile", "preCompact"];
+    vec![File::new(
+        Purpose::Guard,
+        ".cursor/hooks.json",
+        Language::StrictJson,
+        events
+            .into_iter()
+            .map(|event| hook((event, None)))
+            .collect(),
+    )]
+}
+
+fn hook((event, tools): (&'static str, Option<&'static str>)) -> Entry {
+    let matcher = tools.map(|tools| ("matcher", Value::Text(tools)));
+    let handler = [
+        ("command", Value::Text("edio hook cursor")),
+        ("timeout", Value::Number(10)),
+    ];
+    let members = handler.into_iter().chain(matcher).collect();
+    Entry::Listed(vec!["hooks", event], Value::Object(members))
+}
+
 fn hooks() -> Vec<Entry> {
-    let hook = |(event, tools): (&'static str, Option<&'static str>)| {
-        let matcher = tools.map(|tools| ("matcher", Value::Text(tools)));
-        let handler = [
-            ("command", Value::Text("edio hook cursor")),
-            ("timeout", Value::Number(10)),
-        ];
-        let members = handler.into_iter().chain(matcher).collect();
-        Entry::Listed(vec!["hooks", event], Value::Object(members))
-    };
     let version = Entry::Needed("version", Value::Number(1));
     std::iter::once(version)
         .chain(EVENTS.into_iter().map(hook))
         .collect()
 }
+
+/// What the guard knows of its tools.
+pub(super) const TOOLS_OF_GUARD: Tools = Tools {
+    read: &["Read"],
+    replace: &["Write"],
+    look: &["Glob", "Grep", "LS", "List"],
+};
 
 /// What a hook of Cursor tells (<https://cursor.com/docs/agent/hooks>).
 ///
@@ -83,6 +108,16 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
         }
         "afterShellExecution" => Some(payload.used_as("Shell", Touched::Anything)),
         "afterMCPExecution" => payload.tool(|_, _| Touched::Anything).map(What::Used),
+        "preToolUse" => tool(payload).map(What::Using),
+        "preCompact" => Some(What::LostSight),
+        "beforeReadFile" => {
+            let file = json!({ "file_path": payload.text("file_path") });
+            let tool = payload.tool_as("Read", Touched::Nothing);
+            Some(What::Used(Tool {
+                given: file,
+                ..tool
+            }))
+        }
         "postToolUse" | "postToolUseFailure" => tool(payload).map(What::Used),
         "subagentStop" => Some(What::Paused),
         "stop" => Some(What::Ended(match payload.text("status") {

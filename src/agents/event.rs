@@ -15,6 +15,9 @@ use super::Agent;
 pub struct Event {
     /// The agent.
     pub agent: String,
+    /// The agent's own name for the event, where it says that.
+    #[serde(skip)]
+    pub name: Option<String>,
     /// The agent's own id for its conversation.
     pub session: Option<String>,
     /// The agent's own id for the prompt that it works on.
@@ -44,6 +47,8 @@ pub enum What {
     Using(Tool),
     /// It goes on by itself, since what it had left to the background has ended.
     Woken,
+    /// It has put what was said until now in short: what stands in files it knows no more.
+    LostSight,
     /// It has used a tool, well or not.
     Used(Tool),
     /// It waits for helpers that are still at work, or one of them has ended.
@@ -87,6 +92,9 @@ pub struct Tool {
     pub result: Option<String>,
     /// Did it fail?
     pub failed: bool,
+    /// All that it was given.
+    #[serde(skip)]
+    pub given: Value,
 }
 
 /// What a tool may have changed.
@@ -195,7 +203,6 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
     }?;
     let what = match what {
         // Of what is still to come only the files matter.
-        What::Using(tool) if tool.touched == Touched::Nothing => return None,
         What::Using(tool) => What::Using(Tool {
             input: None,
             ..tool
@@ -205,6 +212,7 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
     let ends = matches!(what, What::Ended(_) | What::Paused);
     Some(Event {
         agent: caller.map_or_else(|| agent.to_string(), str::to_owned),
+        name: payload.word(&["hook_event_name", "hookName"]),
         session: payload.session(),
         prompt: payload.word(&PROMPTS),
         model: payload.word(&["model"]),
@@ -348,7 +356,8 @@ impl<'a> Payload<'a> {
         What::Used(self.tool_as(name, touched))
     }
 
-    fn tool_as(&self, name: &str, touched: Touched) -> Tool {
+    /// The tool of this name.
+    pub fn tool_as(&self, name: &str, touched: Touched) -> Tool {
         let is_edios = EDIOS.iter().any(|begin| name.starts_with(begin));
         Tool {
             name: first_line(name),
@@ -366,6 +375,7 @@ impl<'a> Payload<'a> {
             failed: self.has("error")
                 || self.is_false("success")
                 || self.object("toolResult").text("resultType") == Some("failure"),
+            given: self.first_of(&INPUTS).cloned().unwrap_or_default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Purpose, Reach, Read, Trust, group, server};
 use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 
 /// What the person must still do.
 pub(super) const APPROVAL: &str = "start gemini here and trust the folder (or: /permissions); it warns of the new hooks once, and /mcp shows the server";
@@ -82,6 +83,18 @@ const LOOKS: [&str; 10] = [
     "web_fetch",
     "write_todos",
 ];
+
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["read_file", "read_many_files"],
+    replace: &["write_file"],
+    look: &[
+        "glob",
+        "grep_search",
+        "list_directory",
+        "search_file_content",
+    ],
+};
 
 /// What a hook of Gemini CLI tells (<https://geminicli.com/docs/hooks/reference>).
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {

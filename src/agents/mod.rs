@@ -13,6 +13,7 @@ pub mod copilot;
 pub mod cursor;
 pub mod event;
 pub mod gemini;
+pub mod guard;
 pub mod kilo;
 pub mod opencode;
 pub mod pi;

@@ -4,6 +4,7 @@ use super::codex::files_of_patch;
 use super::config::{Entry, Language, Value};
 use super::connection::{File, Instead, Purpose, Reach};
 use super::event::{Ending, Payload, Tool, Touched, What};
+use super::guard::Tools;
 
 /// Tools that change nothing on disk.
 const LOOKS: [&str; 12] = [
@@ -25,6 +26,7 @@ const LOOKS: [&str; 12] = [
 pub(super) const APPROVAL: &str = "start opencode here anew; opencode mcp list shows the server. Offline, any plugin makes its start slow";
 
 const PLUGIN: &str = include_str!("opencode.js");
+const GUARD: &str = include_str!("opencode-guard.js");
 
 /// The files that connect OpenCode.
 pub(super) fn files(reach: Reach) -> Vec<File> {
@@ -53,6 +55,16 @@ pub(super) fn files(reach: Reach) -> Vec<File> {
     }
 }
 
+/// What the guard needs beside that: a plugin that asks before each use of a tool.
+pub(super) fn guard(reach: Reach) -> Vec<File> {
+    let path = match reach {
+        Reach::User => ".config/opencode/plugin/edio-guard.js",
+        Reach::Project => ".opencode/plugin/edio-guard.js",
+    };
+    let entries = vec![Entry::Whole(GUARD)];
+    vec![File::new(Purpose::Guard, path, Language::Text, entries)]
+}
+
 /// A file with the server, as OpenCode and Kilo write it.
 pub(super) fn server_in(path: &'static str) -> File {
     let command = vec![Value::Text("edio"), Value::Text("mcp")];
@@ -65,11 +77,20 @@ pub(super) fn server_in(path: &'static str) -> File {
     File::new(Purpose::Server, path, Language::Jsonc, vec![server])
 }
 
+/// What the guard knows of its tools.
+pub(super) const TOOLS: Tools = Tools {
+    read: &["read"],
+    replace: &["write"],
+    look: &["glob", "grep", "list"],
+};
+
 /// What the plugin tells: the names of the events are those of OpenCode (<https://opencode.ai/docs/plugins>).
 pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
     match payload.text("hook_event_name")? {
         "chat.message" => Some(payload.told("prompt")),
+        "tool.execute.before" => tool(payload).map(What::Using),
         "tool.execute.after" => tool(payload).map(What::Used),
+        "session.compacted" => Some(What::LostSight),
         "session.idle" if payload.is_true("is_helper") => Some(What::Paused),
         "session.idle" => Some(What::Ended(Ending::Completed)),
         "session.error" => Some(What::Ended(match payload.text("error") {

@@ -1,8 +1,10 @@
 //! `edio hook`: what an agent's hooks call.
 //!
-//! Nothing here may block, slow, break or confuse the agent: it ends within its time with exit code 0, and prints nothing.
-//! So the work is done by another edio, which this one starts and waits for a while. One that takes longer goes on by
+//! Nothing here may block, slow, break or confuse the agent: it ends within its time with exit code 0, and prints nothing
+//! but what the [guard](guarding) says, where that is turned on. So the work is done by another edio, which this one starts and waits for a while. One that takes longer goes on by
 //! itself. What goes wrong is written to a log in the git directory, which `edio doctor` reads.
+
+mod guarding;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,11 +16,13 @@ use clap::error::ErrorKind;
 
 use super::{moment, place_at};
 use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
+use crate::agents::guard::Word;
 use crate::agents::{self, Agent};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
 use crate::history::conversation::{self, Keep, What as Said};
+use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
 use crate::history::redact::{self, Redactor};
@@ -109,7 +113,11 @@ fn hear(agent: &str) {
         return;
     };
     event.folders.extend(env::project_of_agent());
+    let is_blocked = guard(agent, &event, &watch);
     let wait = match &event.what {
+        // Of what is still to come only the files matter, and only if it comes.
+        What::Using(tool) if is_blocked || tool.touched == Touched::Nothing => return,
+        What::LostSight => return,
         // Nothing has changed: nothing is to be waited for.
         What::Used(tool) if tool.touched == Touched::Nothing => Duration::ZERO,
         What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
@@ -118,6 +126,31 @@ fn hear(agent: &str) {
     if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
         worker.ends_within(wait.saturating_sub(watch.elapsed()));
     }
+}
+
+/// Asks the guard, and says what it says. Is the call blocked?
+fn guard(agent: Agent, event: &Event, watch: &Stopwatch) -> bool {
+    let homes = homes(event);
+    let Some(home) = homes.first() else {
+        return false;
+    };
+    let mut decision = guarding::decide(event, home);
+    let is_of_loops = |decision: &guarding::Decision| decision.is_of_loops;
+    if decision.as_ref().is_some_and(is_of_loops) && matches!(event.what, What::Using(_)) {
+        // What has changed outside of the agent's calls nobody has seen yet.
+        let has_looked = worker(event).and_then(|worker| worker.start_behind().ok());
+        let wait = longest_wait().saturating_sub(watch.elapsed());
+        if !has_looked.is_some_and(|worker| worker.ends_within(wait)) {
+            return false;
+        }
+        decision = guarding::decide(event, home);
+    }
+    let Some(decision) = decision else {
+        return false;
+    };
+    let answer = guarding::answer(agent, event, &decision);
+    let is_told = answer.is_some_and(|answer| term::answer(&answer).is_ok());
+    is_told && matches!(decision.word, Word::Block(_))
 }
 
 fn longest_wait() -> Duration {
@@ -286,6 +319,7 @@ fn see_to_one(
         return Ok(Vec::new());
     }
     let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
+    Guard::of(&workspace.settings).save(&workspace.scratch())?;
     let now = Now {
         moment: moment(),
         is_late,
@@ -299,7 +333,11 @@ fn see_to_one(
     }
     let open = by.open_prompt(&workspace.state);
     let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
+    let before = workspace.state.session.clone();
     let done = handle(&mut workspace, event, &by, job, &now);
+    if has_changed && workspace.state.session != before {
+        guarding::changed(event, &workspace.scratch())?;
+    }
     let heard = &mut workspace.state.heard;
     heard.insert(event.agent.clone(), now.moment.seconds);
     let saved = workspace.state.save(&workspace.scratch());
@@ -394,6 +432,7 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
             Some(_) => prompt::ended(workspace, by, turn::Ending::Interrupted, now),
             None => Ok(()),
         },
+        What::LostSight => Ok(()),
     }
 }
 
@@ -535,6 +574,7 @@ fn name(what: &What) -> &'static str {
         What::Told(_) => "prompt",
         What::Using(_) => "tool about to be used",
         What::Woken => "woken",
+        What::LostSight => "conversation put in short",
         What::Used(_) => "tool used",
         What::Paused => "helper ended",
         What::Ended(_) => "ended",

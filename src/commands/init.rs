@@ -6,13 +6,14 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::connection::{Edit, Left, Places, Plan, Scope, View, Wish, all, usual};
-use super::{Context, Printed};
+use super::{Context, Printed, guard};
 use crate::agents::Agent;
 use crate::agents::connection::Reach;
 use crate::env;
 use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes};
 use crate::history::git::git_bytes;
+use crate::history::guard::Guarded;
 use crate::history::workspace::Workspace;
 use crate::term::{json, style, text};
 
@@ -42,6 +43,9 @@ pub struct Args {
     /// Print what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Turn the guard on, too: see edio guard.
+    #[arg(long, conflicts_with_all = ["remove", "user"])]
+    guard: bool,
     /// Take out again exactly what was put in.
     #[arg(long)]
     remove: bool,
@@ -113,7 +117,12 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if let Some(places) = places {
         plan.carry_out(&workspace, &places, &wish)?;
     }
-    Report::of(args, &workspace, &wish, &plan).tell(context)
+    let code = Report::of(args, &workspace, &wish, &plan).tell(context)?;
+    drop(workspace);
+    match args.guard {
+        true => guard::turn(context, &Guarded::ALL, true),
+        false => Ok(code),
+    }
 }
 
 fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {

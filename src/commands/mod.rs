@@ -19,6 +19,7 @@ pub mod export;
 pub mod forget;
 pub mod gc;
 mod graph;
+pub mod guard;
 pub mod hook;
 pub mod import;
 pub mod init;

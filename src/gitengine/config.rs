@@ -124,6 +124,16 @@ impl Git {
         let ask = self.ask("config").args(["--local", "--add", key]);
         ask.arg(os_path(value)).run().map(drop)
     }
+
+    /// Gives a key of the repository's own config this value, and no other.
+    ///
+    /// # Errors
+    ///
+    /// The config is locked or can't be written, or git failed.
+    pub fn set_setting(&self, key: &str, value: &str) -> Result<()> {
+        let ask = self.ask("config").args(["--local", "--replace-all", key]);
+        ask.arg(value).run().map(drop)
+    }
 }
 
 #[cfg(test)]

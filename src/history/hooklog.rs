@@ -17,8 +17,16 @@ const MOST: usize = 64 << 10;
 ///
 /// The folder can't be written.
 pub fn add(scratch: &Path, line: &str) -> io::Result<()> {
-    let file = scratch.join(FILE);
-    let mut log = fs::read(&file).unwrap_or_default();
+    add_to(&scratch.join(FILE), line)
+}
+
+/// The same for another log.
+///
+/// # Errors
+///
+/// The file can't be written.
+pub fn add_to(file: &Path, line: &str) -> io::Result<()> {
+    let mut log = fs::read(file).unwrap_or_default();
     if log.len() > MOST {
         let half = &log[log.len() - MOST / 2..];
         log = half
@@ -28,7 +36,7 @@ pub fn add(scratch: &Path, line: &str) -> io::Result<()> {
     }
     log.extend_from_slice(line.replace(['\n', '\r'], " ").as_bytes());
     log.push(b'\n');
-    fs::write(&file, log)
+    fs::write(file, log)
 }
 
 /// The last lines, the newest last.

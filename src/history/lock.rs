@@ -16,6 +16,9 @@ use crate::error::{Error, Result, While};
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
 
+/// How long is waited for what nobody holds for long.
+const MOMENT: Duration = Duration::from_millis(250);
+
 /// The lock, held until it is dropped.
 pub struct Lock {
     own: File,
@@ -84,13 +87,17 @@ fn wait_for_edio(file: &File) -> io::Result<()> {
     file.lock()
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
 fn wait_for_orphans(file: &File) -> io::Result<()> {
+    wait(file, PATIENCE)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
+fn wait(file: &File, patience: Duration) -> io::Result<()> {
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if waited < PATIENCE => thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) if waited < patience => thread::sleep(LOOK),
             Err(error) => return Err(error.into()),
         }
         waited += LOOK;
@@ -154,6 +161,28 @@ impl Claim {
                 Err(io::Error::from(error)).or_cannot(|| format!("can't lock {}", file.display()))
             }
         }
+    }
+}
+
+/// A lock that nobody holds for long: who waits for it does so for a moment only.
+#[derive(Debug)]
+pub struct Brief(#[expect(dead_code, reason = "it is held as long as it is open")] File);
+
+impl Brief {
+    /// Takes it.
+    ///
+    /// # Errors
+    ///
+    /// Another holds it for too long, or the file can't be opened or locked.
+    pub fn take(file: &Path) -> Result<Self> {
+        let open = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(file);
+        let open = open.or_cannot(|| format!("can't open {}", file.display()))?;
+        wait(&open, MOMENT).or_cannot(|| format!("can't lock {}", file.display()))?;
+        Ok(Self(open))
     }
 }
 

@@ -26,6 +26,7 @@ pub mod dialogue;
 pub mod export;
 pub mod forget;
 pub mod gc;
+pub mod guard;
 pub mod hooklog;
 pub mod import;
 pub mod limits;

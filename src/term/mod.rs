@@ -92,6 +92,15 @@ pub fn input(most: u64, limit: Duration) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= most).then_some(bytes)
 }
 
+/// Answers a program that waits for one value in JSON, and nothing else.
+///
+/// # Errors
+///
+/// It has gone away.
+pub fn answer(value: &serde_json::Value) -> io::Result<()> {
+    writeln!(io::stdout(), "{value}")
+}
+
 /// Where messages go, as a file: for a program that prints among them while it runs.
 ///
 /// # Errors

@@ -105,6 +105,12 @@ fn gemini_has_its_turns_taken() {
 }
 
 #[test]
+fn gemini_is_guarded() {
+    let Some(_) = Gemini::folder() else { return };
+    turns::guarded(&mut Stage::of(&Gemini), true);
+}
+
+#[test]
 fn gemini_is_interrupted_and_goes_on() {
     let Some(_) = Gemini::folder() else { return };
     turns::stopped_turns(&mut Stage::of(&Gemini), &["INT", "KILL"]);
@@ -170,6 +176,12 @@ fn copilot_has_its_turns_taken_by_what_is_there_for_claude_code() {
     let mut stage = Stage::of(&Copilot);
     turns::two_turns(&mut stage, ["Write", "Bash"]);
     assert!(stage.model_knows("edio: undo for this project"));
+}
+
+#[test]
+fn copilot_is_guarded() {
+    let Some(_) = Copilot::folder() else { return };
+    turns::guarded(&mut Stage::of(&Copilot), true);
 }
 
 #[test]
@@ -239,6 +251,12 @@ fn opencode_has_its_turns_taken() {
     assert!(stage.model_knows("edio: undo for this project"));
 }
 
+#[test]
+fn opencode_is_guarded() {
+    let Some(_) = OpenCode::folder() else { return };
+    turns::guarded(&mut Stage::of(&OpenCode), false);
+}
+
 struct Pi;
 
 impl Pi {
@@ -304,6 +322,12 @@ fn pi_has_its_turns_taken() {
     let mut stage = Stage::of(&Pi);
     turns::two_turns(&mut stage, ["write", "bash"]);
     assert!(stage.model_knows("This project has edio"));
+}
+
+#[test]
+fn pi_is_guarded() {
+    let Some(_) = Pi::folder() else { return };
+    turns::guarded(&mut Stage::of(&Pi), false);
 }
 
 struct Cline;

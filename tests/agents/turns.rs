@@ -188,3 +188,35 @@ fn conversations(folder: &Path, session: &str) -> Vec<PathBuf> {
     }
     found
 }
+
+/// The guard stops a write over what was not read, and the model hears of both kinds of its words; notices are not heard
+/// by all.
+pub fn guarded(stage: &mut Stage, hears_notices: bool) {
+    stage.edio(&["guard", "on"]).ok();
+    stage.repo.write("mine", "the person's\n");
+    let over = stage.agent.write(stage, "mine", "the agent's\n");
+    let run = stage.agent.run("echo 1 > after");
+    stage.plays("Write over it", [over, run]);
+    stage.tell("Write over it", false);
+    assert_eq!(
+        stage.repo.read("mine"),
+        "the person's\n",
+        "{}",
+        stage.story()
+    );
+    assert!(stage.repo.has("after"));
+    assert!(
+        stage.model_saw("mine was not read yet") || stage.model_saw("has not been read yet"),
+        "{}",
+        stage.story()
+    );
+    let again = stage.agent.run("true");
+    stage.plays("Do it again", [again.clone(), again.clone(), again]);
+    stage.tell("Do it again", false);
+    assert_eq!(
+        stage.model_knows("for the third time, with nothing changed"),
+        hears_notices,
+        "{}",
+        stage.story()
+    );
+}

@@ -39,7 +39,7 @@ impl Places {
             Reach::Project => (workspace.git.work_tree.clone(), Ground::Within),
             Reach::User => (home()?, Ground::From),
         };
-        let files = files_of(&all(), reach, Scope::WithSkill);
+        let files = files_of(&all(), reach, Scope::All);
         let paths: BTreeSet<_> = files.iter().flat_map(|(_, file)| file.places()).collect();
         let look = |path| (path, Site::look(&folder, path, ground));
         let sites: BTreeMap<_, _> = paths.into_iter().map(look).collect();
@@ -171,17 +171,30 @@ pub enum Scope {
     Usual,
     /// The skill, too.
     WithSkill,
+    /// What the guard needs beside them, and only that.
+    Guard,
+    /// All that edio ever writes.
+    All,
 }
 
 /// The files of these agents, each with its agent. `EDIO.md` is no agent's.
 pub fn files_of(agents: &[Agent], reach: Reach, scope: Scope) -> Vec<(Option<Agent>, File)> {
     let of = |agent: &Agent| {
         let agent = *agent;
-        let skill = agent.skill().filter(|_| scope == Scope::WithSkill);
-        let files = agent.files(reach).into_iter().chain(skill);
-        files.map(move |file| (Some(agent), file))
+        let mut files = Vec::new();
+        if scope != Scope::Guard {
+            files.extend(agent.files(reach));
+        }
+        if matches!(scope, Scope::WithSkill | Scope::All) {
+            files.extend(agent.skill());
+        }
+        if matches!(scope, Scope::Guard | Scope::All) {
+            files.extend(agent.guard(reach).unwrap_or_default());
+        }
+        files.into_iter().map(move |file| (Some(agent), file))
     };
-    let shared = (reach == Reach::Project && !agents.is_empty()).then(|| (None, edio_md()));
+    let has_shared = reach == Reach::Project && scope != Scope::Guard && !agents.is_empty();
+    let shared = has_shared.then(|| (None, edio_md()));
     shared
         .into_iter()
         .chain(agents.iter().flat_map(of))

@@ -25,6 +25,7 @@ impl Plan {
         let connected = Connected::load(&workspace.scratch());
         match self.direction {
             Direction::Connect => work.connect(connected),
+            Direction::Remove if wish.scope == Scope::Guard => work.remove_guard(connected),
             Direction::Remove => work.remove(connected),
         }
     }
@@ -108,7 +109,7 @@ impl Work<'_> {
     fn without_edio(&self, edit: &Edit, present: &[u8], before: Option<&[u8]>) -> Vec<u8> {
         let reach = self.wish.reach;
         let agents: Vec<_> = edit.parts.iter().map(|(agent, _)| *agent).collect();
-        let files = files_of(&agents, reach, Scope::WithSkill).into_iter();
+        let files = files_of(&agents, reach, Scope::All).into_iter();
         let files = files.filter(|(_, file)| file.places().contains(&edit.path));
         files.fold(present.to_vec(), |rest, (_, file)| {
             let without = file.config.take_out(&rest, before);
@@ -144,10 +145,32 @@ impl Work<'_> {
         }
     }
 
+    /// Takes out what the guard needs. The agents stay connected, and what is left in a file is edio's as before.
+    fn remove_guard(&self, mut connected: Connected) -> Result<()> {
+        let (ground, folder) = (self.places.ground, &self.places.folder);
+        let mut dropped = BTreeSet::new();
+        for (edit, site) in self.sites() {
+            match &edit.wanted {
+                Some(wanted) => {
+                    site.write(wanted, edit.is_program)?;
+                    let known = connected.file(edit.path, ground);
+                    let before = known.and_then(|known| known.before());
+                    connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
+                }
+                None => {
+                    site.remove()?;
+                    dropped.extend(pattern_of(site.path()));
+                    connected.forget(edit.path, ground);
+                }
+            }
+        }
+        self.exclude(&mut connected, &BTreeSet::new(), &dropped)
+    }
+
     /// The files that have nothing of edio's any more, whoever took it out.
     fn files_given_up(&self) -> BTreeSet<&'static str> {
         let Wish { agents, reach, .. } = self.wish;
-        let others = files_of(&all_but(agents), *reach, Scope::WithSkill);
+        let others = files_of(&all_but(agents), *reach, Scope::All);
         let is_kept = |path: &&'static str| {
             let is_left = self.plan.left.iter().any(|left| left.path == *path);
             let is_edited = self.plan.edits.iter().any(|edit| edit.path == *path);
@@ -155,7 +178,7 @@ impl Work<'_> {
             let mut others = others.iter();
             is_left || is_there && others.any(|(_, file)| file.places().contains(path))
         };
-        let files = files_of(agents, *reach, Scope::WithSkill);
+        let files = files_of(agents, *reach, Scope::All);
         let paths = files.iter().flat_map(|(_, file)| file.places());
         paths.filter(|path| !is_kept(path)).collect()
     }

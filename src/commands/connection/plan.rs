@@ -216,10 +216,15 @@ impl Plan {
             .filter(|agent| view.places.knows(*agent, reach))
             .collect();
         // `EDIO.md` goes with the last of them.
-        let kept = files_of(&others, reach, Scope::WithSkill);
+        let kept = files_of(&others, reach, Scope::All);
         let is_kept =
             |file: &File, path: &str| kept.iter().any(|(_, kept)| file.shares(kept, path));
-        for (agent, file) in files_of(agents, reach, Scope::WithSkill) {
+        // What takes the guard out leaves the rest.
+        let scope = match view.wish.scope {
+            Scope::Guard => Scope::Guard,
+            _ => Scope::All,
+        };
+        for (agent, file) in files_of(agents, reach, scope) {
             let part = agent.map(|agent| (agent, file.purpose));
             let places = file.places().into_iter();
             for path in places.filter(|path| !is_kept(&file, path)) {
@@ -246,7 +251,8 @@ impl Plan {
         let remembered = view.remembered(path);
         let before = remembered.and_then(Remembered::before);
         let edit = self.edit(path, Some(present));
-        let rest = match view.is_untouched(path) {
+        let is_all = view.wish.scope != Scope::Guard;
+        let rest = match is_all && view.is_untouched(path) {
             true => before,
             false => {
                 let text = edit.wanted.as_deref().unwrap_or_default();

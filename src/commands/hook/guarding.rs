@@ -1,0 +1,319 @@
+//! What the guard says to an event, before anything else is done about it. A fault of the guard's own lets the call
+//! through, and is told once in a conversation.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::agents::Agent;
+use crate::agents::event::{Event, Tool, What};
+use crate::agents::guard::{self as words, Call, Named, Word};
+use crate::clock;
+use crate::env;
+use crate::error::{Error, Result, While};
+use crate::history::guard::{Guard, Memory, Part, Verdict};
+use crate::history::hooklog;
+use crate::history::workspace::scratch_near;
+use crate::term::time;
+
+/// What was decided, and what for.
+pub struct Decision {
+    /// What the agent is told.
+    pub word: Word,
+    /// Does it hold only as long as nothing has changed?
+    pub is_of_loops: bool,
+}
+
+/// What the guard says; `None` where it has nothing to say, or is not turned on.
+pub fn decide(event: &Event, home: &Path) -> Option<Decision> {
+    let scratch = scratch_near(home)?;
+    let guard = Guard::load(&scratch).and_then(|guard| match guard {
+        None => Ok(None),
+        Some(guard) => Scene::new(event, home, &scratch, guard).decide(),
+    });
+    match guard {
+        Ok(decision) => {
+            note(event, &scratch, decision.as_ref());
+            decision
+        }
+        Err(error) => fault(event, &scratch, &error),
+    }
+}
+
+/// How the agent hears it.
+pub fn answer(agent: Agent, event: &Event, decision: &Decision) -> Option<Value> {
+    words::answer(agent, event, &decision.word)
+}
+
+/// Files were changed in a conversation.
+///
+/// # Errors
+///
+/// What is remembered of it can't be read or written.
+pub fn changed(event: &Event, scratch: &Path) -> Result<()> {
+    if !Guard::load(scratch)?.is_some_and(|guard| guard.loops) {
+        return Ok(());
+    }
+    let mut memory = remembered(event, scratch)?;
+    memory.changed();
+    memory.keep()
+}
+
+fn remembered(event: &Event, scratch: &Path) -> Result<Memory> {
+    let session = event.session.as_deref().unwrap_or_default();
+    let conversation = format!("{} {session}", event.agent);
+    Memory::open(scratch, &conversation)
+}
+
+struct Scene<'a> {
+    event: &'a Event,
+    home: &'a Path,
+    scratch: &'a Path,
+    guard: Guard,
+}
+
+impl<'a> Scene<'a> {
+    fn new(event: &'a Event, home: &'a Path, scratch: &'a Path, guard: Guard) -> Self {
+        Self {
+            event,
+            home,
+            scratch,
+            guard,
+        }
+    }
+
+    fn decide(&self) -> Result<Option<Decision>> {
+        let is_of_interest = matches!(
+            self.event.what,
+            What::Told(_) | What::Using(_) | What::Used(_) | What::Opened | What::LostSight
+        );
+        if !is_of_interest {
+            return Ok(None);
+        }
+        let mut memory = remembered(self.event, self.scratch)?;
+        let decision = match &self.event.what {
+            What::Told(_) => {
+                memory.is_told();
+                None
+            }
+            What::Using(_) => {
+                let call = self.call();
+                return call.map_or(Ok(None), |call| self.before(&call, &memory));
+            }
+            What::Used(tool) => match self.call() {
+                Some(call) => self.after(tool, &call, &mut memory)?,
+                None => None,
+            },
+            _ => {
+                memory.loses_sight();
+                None
+            }
+        };
+        memory.keep()?;
+        Ok(decision)
+    }
+
+    fn call(&self) -> Option<Call> {
+        let Guard {
+            read_tools,
+            write_tools,
+            read_only_tools,
+            volatile_tools,
+            ..
+        } = self.guard.clone();
+        let named = Named {
+            read: read_tools,
+            write: write_tools,
+            read_only: read_only_tools,
+            volatile: volatile_tools,
+        };
+        Call::of(self.event, &named)
+    }
+
+    fn who(&self) -> Option<&str> {
+        self.event.helper.as_deref()
+    }
+
+    /// May the call be made?
+    fn before(&self, call: &Call, memory: &Memory) -> Result<Option<Decision>> {
+        if self.guard.freshness {
+            for file in &call.writes {
+                let unreadable = || format!("can't read {}", file.display());
+                let verdict = memory.may_write(self.who(), file, call.replaces);
+                let why = self.why_not(verdict.or_cannot(unreadable)?, file);
+                if let Some(why) = why {
+                    return Ok(Some(Decision {
+                        word: Word::Block(why),
+                        is_of_loops: false,
+                    }));
+                }
+            }
+        }
+        let times = memory.times(&call.likeness).saturating_add(1);
+        let is_loop = self.guard.loops && call.depends_on_files && times >= self.guard.repeat_limit;
+        Ok(is_loop.then(|| Decision {
+            word: Word::Block(format!(
+                "This is the same call of {} for the {} time, with nothing changed in between: its answer would be the \
+                 same. Use the answer that you have, or choose another way.",
+                call.tool,
+                ordinal(times)
+            )),
+            is_of_loops: true,
+        }))
+    }
+
+    fn why_not(&self, verdict: Verdict, file: &Path) -> Option<String> {
+        let name = file.strip_prefix(self.home).unwrap_or(file).display();
+        match verdict {
+            Verdict::Fresh => None,
+            Verdict::Unseen => Some(format!(
+                "{name} was not read yet in this conversation. Read it first, then retry."
+            )),
+            Verdict::Changed => Some(format!(
+                "{name} changed since you read it. Read it again, then retry."
+            )),
+            Verdict::SeenInPart => Some(format!(
+                "Only a part of {name} was read, and this would replace all of it. Read all of it, then retry."
+            )),
+        }
+    }
+
+    /// Remembers what the call has shown and done.
+    fn after(&self, tool: &Tool, call: &Call, memory: &mut Memory) -> Result<Option<Decision>> {
+        let has_failed = tool.failed || call.is_command && tells_of_failure(tool);
+        // A command that fails at the end may have shown what it read before.
+        if !tool.failed {
+            for read in &call.reads {
+                let unreadable = || format!("can't read {}", read.file.display());
+                memory
+                    .saw(self.who(), &read.file, in_history(read.part))
+                    .or_cannot(unreadable)?;
+            }
+        }
+        if !has_failed && !call.writes.is_empty() {
+            for file in &call.writes {
+                let unreadable = || format!("can't read {}", file.display());
+                memory
+                    .wrote(self.who(), file, call.replaces)
+                    .or_cannot(unreadable)?;
+            }
+            memory.changed();
+            return Ok(None);
+        }
+        if !self.guard.loops {
+            return Ok(None);
+        }
+        let failures = match (call.is_command, has_failed) {
+            (true, true) => memory.failed(&call.likeness),
+            (true, false) => {
+                memory.succeeded(&call.likeness);
+                0
+            }
+            _ => 0,
+        };
+        let times = memory.made(&call.likeness, tool.call.as_deref());
+        let is_loop = !call.depends_on_files && times >= self.guard.repeat_limit;
+        let notice = match failures {
+            2.. => format!(
+                "This command has now failed {failures} times, each time after a change. Read the files again, name the \
+                 assumption that was wrong, and choose another way."
+            ),
+            _ if is_loop => format!(
+                "This was the same call of {} for the {} time, with nothing changed in between. If you expect another \
+                 answer, say what should bring it about; else choose another way.",
+                call.tool,
+                ordinal(times)
+            ),
+            _ => return Ok(None),
+        };
+        Ok(Some(Decision {
+            word: Word::Notice(notice),
+            is_of_loops: true,
+        }))
+    }
+}
+
+fn in_history(part: words::Part) -> Part {
+    match part {
+        words::Part::Lines(first, last) => Part::Lines(first, last),
+        words::Part::AllOf(most) => Part::AllOf(most),
+        words::Part::Some => Part::Some,
+    }
+}
+
+/// Some agents tell only in the answer that a command has failed: `Exit code: 1`, `"exit_code":1`.
+fn tells_of_failure(tool: &Tool) -> bool {
+    let answer = tool.result.as_deref().unwrap_or_default().to_lowercase();
+    let mut codes = ["exit code", "exit_code", "exited with code"]
+        .into_iter()
+        .filter_map(|words| {
+            let (_, rest) = answer.split_once(words)?;
+            let rest = rest.trim_start_matches(['"', ':', ' ']);
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse::<u32>().ok()
+        });
+    codes.any(|code| code != 0)
+}
+
+fn ordinal(number: u32) -> String {
+    match number {
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        4 => "fourth".to_owned(),
+        5 => "fifth".to_owned(),
+        other => format!("{other}th"),
+    }
+}
+
+/// `EDIO_DEBUG`: each decision is one line of a log.
+fn note(event: &Event, scratch: &Path, decision: Option<&Decision>) {
+    if !env::wants_debug_log() || !matches!(event.what, What::Using(_) | What::Used(_)) {
+        return;
+    }
+    let (What::Using(tool) | What::Used(tool)) = &event.what else {
+        return;
+    };
+    let (decided, why) = match decision.map(|decision| &decision.word) {
+        None => ("pass", None),
+        Some(Word::Block(why)) => ("block", Some(why)),
+        Some(Word::Notice(why)) => ("notice", Some(why)),
+    };
+    let line = json!({
+        "at": time::rfc3339(clock::now()),
+        "agent": event.agent,
+        "session": event.session,
+        "helper": event.helper,
+        "event": event.name,
+        "tool": tool.name,
+        "call": tool.call,
+        "decision": decided,
+        "why": why,
+    });
+    // Nobody waits for this log.
+    let _ = hooklog::add_to(&log(scratch), &line.to_string());
+}
+
+/// Where decisions are written down.
+fn log(scratch: &Path) -> PathBuf {
+    scratch.join("guard").join("debug.jsonl")
+}
+
+/// The call goes through, and that the guard has failed is told once.
+fn fault(event: &Event, scratch: &Path, error: &Error) -> Option<Decision> {
+    let why = [error.to_string()].into_iter().chain(error.causes());
+    let why = why.collect::<Vec<_>>().join("; ");
+    let when = time::rfc3339(clock::now());
+    // Where even this can't be written, there is nobody left to tell.
+    let _ = hooklog::add(scratch, &format!("{when} {} guard: {why}", event.agent));
+    let mut memory = remembered(event, scratch).ok()?;
+    if std::mem::replace(&mut memory.has_said_fault, true) {
+        return None;
+    }
+    memory.keep().ok()?;
+    Some(Decision {
+        word: Word::Notice(format!(
+            "The guard of edio has failed, and lets calls through: {why}. edio doctor tells more."
+        )),
+        is_of_loops: false,
+    })
+}

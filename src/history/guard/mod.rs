@@ -1,0 +1,150 @@
+//! The guard: an agent does not write over what it has not seen, and does not go round in circles.
+//!
+//! It is asked within an agent's hook, before and after each use of a tool, and must answer within a millisecond: so it
+//! asks no git. What is on is read from a small file, which each event brings up to date with the settings; what an
+//! agent's conversation has seen and done is another, one for each conversation.
+
+mod memory;
+mod repeats;
+mod seen;
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, While};
+use crate::gitengine::Settings;
+
+use super::state::write_at_once;
+
+pub use self::memory::Memory;
+pub use self::seen::{Part, Verdict};
+
+const FILE: &str = "guard.json";
+
+/// A part of the guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarded {
+    /// Nothing is written over that was not seen as it is.
+    Freshness,
+    /// The same is not done over and over.
+    Loops,
+}
+
+impl Guarded {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Freshness, Self::Loops];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guarded::Freshness => "freshness",
+            Guarded::Loops => "loops",
+        }
+    }
+
+    /// The setting that turns it on.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Guarded::Freshness => "edio.guard.freshness",
+            Guarded::Loops => "edio.guard.loops",
+        }
+    }
+}
+
+/// What is on, and what the person has said beside that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// Is freshness looked at?
+    pub freshness: bool,
+    /// Are loops?
+    pub loops: bool,
+    /// The use of a tool that is one too many: the third, if nothing else is said.
+    pub repeat_limit: u32,
+    /// Tools that read, by name.
+    pub read_tools: Vec<String>,
+    /// Tools that write.
+    pub write_tools: Vec<String>,
+    /// Tools that depend on nothing but files, and change none.
+    pub read_only_tools: Vec<String>,
+    /// Tools that depend on more than files.
+    pub volatile_tools: Vec<String>,
+}
+
+impl Guard {
+    /// What the settings say.
+    pub fn of(settings: &Settings) -> Self {
+        let names = |key| {
+            let values = settings.all(key).into_iter();
+            values
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect()
+        };
+        let limit = settings.get("edio.guard.repeatlimit");
+        let limit = limit.and_then(|limit| std::str::from_utf8(limit).ok()?.parse().ok());
+        Self {
+            freshness: settings.is_true(Guarded::Freshness.setting()),
+            loops: settings.is_true(Guarded::Loops.setting()),
+            repeat_limit: limit.filter(|limit| *limit >= 2).unwrap_or(3),
+            read_tools: names("edio.guard.readtool"),
+            write_tools: names("edio.guard.writetool"),
+            read_only_tools: names("edio.guard.readonlytool"),
+            volatile_tools: names("edio.guard.volatiletool"),
+        }
+    }
+
+    /// Is this part on?
+    pub fn has(&self, part: Guarded) -> bool {
+        match part {
+            Guarded::Freshness => self.freshness,
+            Guarded::Loops => self.loops,
+        }
+    }
+
+    /// Is nothing on?
+    pub fn is_off(&self) -> bool {
+        !Guarded::ALL.into_iter().any(|part| self.has(part))
+    }
+
+    /// What was on when this workspace last looked at the settings; `None` where nothing was.
+    ///
+    /// # Errors
+    ///
+    /// It is there, and can't be read.
+    pub fn load(scratch: &Path) -> Result<Option<Self>> {
+        let file = scratch.join(FILE);
+        match fs::read(&file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            read => {
+                let cannot = || format!("can't read {}", file.display());
+                let bytes = read.or_cannot(cannot)?;
+                serde_json::from_slice(&bytes).map(Some).or_cannot(cannot)
+            }
+        }
+    }
+
+    /// Writes what is on, where that is news. Where nothing is, there is no file.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be written.
+    pub fn save(&self, scratch: &Path) -> Result<()> {
+        let file = scratch.join(FILE);
+        let known = Self::load(scratch).unwrap_or_default();
+        match known {
+            None if self.is_off() => Ok(()),
+            _ if self.is_off() => match fs::remove_file(&file) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                removed => removed.or_cannot(|| format!("can't remove {}", file.display())),
+            },
+            Some(known) if known == *self => Ok(()),
+            _ => {
+                let bytes = serde_json::to_vec(self).map_err(|error| {
+                    Error::bug("what is guarded can't be written").because(error)
+                })?;
+                write_at_once(scratch, FILE, &bytes)
+            }
+        }
+    }
+}
