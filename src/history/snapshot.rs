@@ -655,7 +655,7 @@ fn summary(paths: &[&RepoPath]) -> String {
     let names: Vec<String> = paths
         .iter()
         .take(NAMED)
-        .map(|path| one_line(path))
+        .map(|path| path.in_one_line())
         .collect();
     match (names.as_slice(), paths.len()) {
         ([], _) => "Nothing changed".to_owned(),
@@ -664,13 +664,6 @@ fn summary(paths: &[&RepoPath]) -> String {
         }
         (names, _) => names.join(", "),
     }
-}
-
-fn one_line(path: &RepoPath) -> String {
-    let text = path.to_string();
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 #[cfg(test)]
