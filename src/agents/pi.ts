@@ -4,7 +4,9 @@ import { spawnSync } from "node:child_process";
 
 // Of long texts only the beginning is told.
 const MOST = 16384;
-const short = (value) => (typeof value === "string" ? value.slice(0, MOST) : value);
+// Half a character at the end would be no text for edio.
+const whole = (text) => text.toWellFormed?.() ?? text;
+const short = (value) => (typeof value === "string" ? whole(value.slice(0, MOST)) : value);
 
 export default function (pi) {
   const tell = (event, context, more) => {
@@ -29,7 +31,7 @@ export default function (pi) {
   };
 
   pi.on("before_agent_start", async (event, context) => {
-    tell("before_agent_start", context, () => ({ prompt: event.prompt }));
+    tell("before_agent_start", context, () => ({ prompt: short(event.prompt) }));
   });
 
   pi.on("tool_result", async (event, context) => {

@@ -271,6 +271,21 @@ fn write_all(entries: &[Entry]) -> Vec<u8> {
         .collect()
 }
 
+/// Nothing is to be kept any more: what was noted before goes, too.
+///
+/// # Errors
+///
+/// The git directory can't be written.
+pub fn clear(workspace: &Locked) -> Result<()> {
+    let folder = workspace.scratch();
+    for name in [FILE, transcript::FILE] {
+        if folder.join(name).exists() {
+            write_at_once(&folder, name, &[])?;
+        }
+    }
+    Ok(())
+}
+
 /// What goes with a turn, and what stays for others.
 pub struct Taken {
     /// For the turn.

@@ -7,7 +7,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::bytes::{self, Unnoted};
 use super::choice::Choice;
-use super::conversation;
+use super::conversation::{self, Keep};
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -210,6 +210,10 @@ fn write_with_conversation(
     seconds: i64,
 ) -> Result<Turn> {
     let said = match note.kind {
+        Kind::Turn if Keep::of(workspace) == Keep::Nothing => {
+            conversation::clear(workspace)?;
+            None
+        }
         Kind::Turn => conversation::Taken::of(workspace, &note.work)?,
         _ => None,
     };
