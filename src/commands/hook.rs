@@ -254,9 +254,11 @@ fn top_of(folder: &Path) -> Option<PathBuf> {
 
 fn by_work_tree(files: &[PathBuf]) -> Vec<Job> {
     let mut by_top: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    for file in files {
+    // An agent that does not say where it works works here.
+    let here = env::directory().unwrap_or_default();
+    for file in files.iter().map(|file| here.join(file)) {
         if let Some(top) = file.parent().and_then(top_of) {
-            by_top.entry(top).or_default().push(file.clone());
+            by_top.entry(top).or_default().push(file);
         }
     }
     let job = |(folder, files)| Job {
