@@ -150,6 +150,35 @@ fn every_command_in_the_other_pages_works() {
     assert_eq!(pages, ["conversation.md"]);
 }
 
+/// What the other pages link to: files, and parts of the README.
+#[test]
+fn what_the_other_pages_link_to_is_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let anchors = anchors();
+    for name in ["conversation.md", "guarantees.md", "performance.md"] {
+        let page = fs::read_to_string(folder.join(name)).unwrap();
+        let targets = page.split("](").skip(1);
+        for target in targets.map(|rest| rest.split(')').next().unwrap()) {
+            let there = match target.strip_prefix("../README.md#") {
+                Some(anchor) => anchors.contains(anchor),
+                None => target.starts_with("https://") || folder.join(target).exists(),
+            };
+            assert!(there, "{name}: {target}");
+        }
+    }
+}
+
+/// The headings of the README, as links name them.
+fn anchors() -> BTreeSet<String> {
+    let headings = README.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| {
+        line.trim_start_matches(['#', ' '])
+            .to_lowercase()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
 /// What the page of conversations says of its commands.
 #[test]
 fn what_the_page_of_conversations_says_is_so() {
@@ -615,15 +644,7 @@ fn the_tools_are_those_of_the_server() {
 
 #[test]
 fn what_the_readme_links_to_is_there() {
-    let anchors: BTreeSet<String> = README
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| {
-            line.trim_start_matches(['#', ' '])
-                .to_lowercase()
-                .replace(' ', "-")
-        })
-        .collect();
+    let anchors = anchors();
     for target in README
         .split("](")
         .skip(1)
