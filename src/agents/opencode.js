@@ -31,9 +31,9 @@ export const EdioPlugin = async (context) => {
   const cut = new Map()
 
   const tell = (event, session, more) => {
-    const said = { hook_event_name: event, session_id: root(session), cwd: context.directory, ...more }
+    const payload = { hook_event_name: event, session_id: root(session), cwd: context.directory, ...more }
     spawnSync("edio", ["hook", "opencode"], {
-      input: JSON.stringify(said),
+      input: JSON.stringify(payload),
       stdio: ["pipe", "ignore", "ignore"],
       timeout: 3000,
       windowsHide: true,
