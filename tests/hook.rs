@@ -86,6 +86,26 @@ impl<'a> Claude<'a> {
     }
 }
 
+/// A payload that says neither where the agent works nor the whole path means the folder in which the hook is called.
+#[test]
+fn a_file_without_a_folder_is_here() {
+    let repo = Repo::with(&[("sub/a", "a\n")]);
+    let tell = |more: Value| {
+        let mut hook = repo.command(["hook", "claude"]);
+        call_as(hook.current_dir(repo.path("sub")), more.to_string());
+    };
+    tell(json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Write"}));
+    repo.write("sub/new", "1\n");
+    let input = json!({"file_path": "new"});
+    tell(
+        json!({"hook_event_name": "PostToolUse", "session_id": "s1", "tool_name": "Write", "tool_input": input}),
+    );
+    tell(json!({"hook_event_name": "Stop", "session_id": "s1"}));
+    let steps = log(&repo, &["--steps"]);
+    let said: Vec<&Value> = steps.iter().map(|step| &step["message"]).collect();
+    assert_eq!(said, ["sub/new", "Write"]);
+}
+
 /// The records of `edio log --json`, the first turn first.
 fn log(repo: &Repo, words: &[&str]) -> Vec<Value> {
     log_in(repo, &repo.top, words)

@@ -53,6 +53,8 @@ mod restore_paths;
 mod revert;
 mod rewind;
 mod run;
+mod said;
+mod search;
 mod sessions;
 mod shapes;
 mod size;

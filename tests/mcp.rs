@@ -321,6 +321,21 @@ fn every_answer_is_as_its_schema_says() {
     assert_eq!(called.len(), tools.len(), "not each tool was called");
 }
 
+/// A person's words are kept to the letter; a model may repeat what it has read somewhere.
+#[test]
+fn a_message_of_an_agents_has_no_secret() {
+    let token = ["ghp_", "b7XqLr2ZkT9vWm4YsN8cPd6HjF3gQa1EoU5t"].concat();
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.git(["config", "edio.redact", "ACME-[0-9]{8}"]);
+    repo.write("a", "1\n");
+    let message = format!("use {token}\n\nand ACME-12345678");
+    let taken = Client::new(&repo).call("snapshot", json!({ "message": message }));
+    let expected = "use [redacted: github token]\n\nand [redacted: own pattern]";
+    assert_eq!(taken["message"], expected);
+    assert_eq!(repo.edio(["log", "--json"]).json()[0]["message"], expected);
+    repo.edio(["redact", "--check"]).ok();
+}
+
 #[test]
 fn a_snapshot_bears_the_name_of_its_agent() {
     let repo = Repo::with(&[("a", "a\n")]);

@@ -119,6 +119,132 @@ fn opencode_tells_what_it_does() {
     );
 }
 
+/// What OpenCode tells of a conversation while it goes on, as it was seen to: user and agent, thoughts, tools that are well
+/// and that fail, a helper, what is taken back.
+const OPENCODE_SAYS: &str = r#"
+const hooks = await plugin.EdioPlugin({ directory: top, worktree: top })
+const event = (type, properties) => hooks.event({ event: { type, properties } })
+const part = (id, messageID, more, sessionID = "ses_1") =>
+  event("message.part.updated", { part: { id, messageID, sessionID, ...more } })
+const message = (id, role) => event("message.updated", { info: { id, role, sessionID: "ses_1" } })
+const tool = (id, tool, state) => part(id, "m2", { type: "tool", tool, callID: id, state })
+const long = "x".repeat(4095) + "\u{1f600}"
+await event("session.created", { info: { id: "ses_1" } })
+await event("session.created", { info: { id: "ses_2", parentID: "ses_1" } })
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: { id: "m1" }, parts: [{ type: "text", text: "Write a file \ud83d" }] })
+await message("m1", "user")
+await part("p1", "m1", { type: "text", text: "Write a file" })
+await message("m2", "assistant")
+await part("p2", "m2", { type: "step-start", snapshot: "1" })
+await part("p3", "m2", { type: "reasoning", text: "hm" })
+await tool("p4", "write", { status: "pending", input: {} })
+await tool("p4", "write", { status: "running", input: { filePath: "new.txt" } })
+writeFileSync(top + "/new.txt", "1\n")
+await hooks["tool.execute.after"]({ tool: "write", sessionID: "ses_1", callID: "p4", args: { filePath: top + "/new.txt" } }, { output: "ok" })
+await tool("p4", "write", { status: "completed", input: { filePath: "new.txt", content: long }, output: "ok", metadata: { more: long } })
+await tool("p5", "bash", { status: "error", input: { command: "make" }, error: "aborted" })
+await hooks["tool.execute.after"]({ tool: "bash", sessionID: "ses_1", callID: "p6", args: { command: "false" } }, { output: "no", metadata: { exit: 1 } })
+await part("q1", "m9", { type: "text", text: "of the helper" }, "ses_2")
+await part("p7", "m2", { type: "text", text: "" })
+await part("p7", "m2", { type: "text", text: "It is written" })
+await part("p8", "m2", { type: "text", text: "taken back" })
+await event("message.part.removed", { sessionID: "ses_1", messageID: "m2", partID: "p8" })
+await part("p9", "m3", { type: "text", text: "taken back, too" })
+await event("message.removed", { sessionID: "ses_1", messageID: "m3" })
+await event("session.idle", { sessionID: "ses_2" })
+await event("session.idle", { sessionID: "ses_1" })
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: { id: "m4" }, parts: [{ type: "text", text: "Go on" }] })
+for (let id = 0; id < 300; id++) await part("r" + id, "m5", { type: "text", text: long })
+writeFileSync(top + "/new.txt", "2\n")
+await event("session.error", { sessionID: "ses_1", error: { name: "MessageAbortedError" } })
+await event("session.idle", { sessionID: "ses_1" })
+"#;
+
+#[test]
+fn opencode_tells_what_was_said() {
+    let repo = connected("opencode");
+    repo.git(["config", "edio.transcripts", "full"]);
+    let plugin = ".opencode/plugin/edio.js";
+    let Some(output) = node(&repo, plugin, OPENCODE_SAYS, Path::WithEdio) else {
+        return;
+    };
+    is_silent(&output);
+    let shown = |turn: &str| repo.edio(["show", turn, "--json"]).ok().json().remove(0);
+    let first = shown("1");
+    // Half a character is none.
+    assert_eq!(first["prompt_text"], "Write a file \u{fffd}");
+    assert_eq!(first["reply"], "It is written");
+    assert_eq!(shown("2")["status"], "interrupted");
+    let log = repo.edio(["log", "--calls", "--json"]).ok().json();
+    let calls = log[1]["calls"].as_array().unwrap();
+    let call = |call: &Value| {
+        let field = |name: &str| call[name].as_str().unwrap_or("-").to_owned();
+        format!(
+            "{} {} {} {}",
+            field("tool"),
+            field("tool_call"),
+            field("result"),
+            call["failed"]
+        )
+    };
+    let said: Vec<String> = calls.iter().map(call).collect();
+    assert_eq!(
+        said,
+        [
+            "bash p6 no true",
+            "bash p5 aborted true",
+            "write p4 ok false"
+        ]
+    );
+
+    let transcript = |turn| {
+        let message = repo.git(["log", "-1", "--format=%B", &repo.turn_ref(turn)]);
+        let mut sides = message
+            .lines()
+            .filter_map(|line| line.strip_prefix("Edio-Conversation: "));
+        let side = sides.next().unwrap().to_owned();
+        let text = repo.git_raw(["cat-file", "blob", &format!("{side}:transcript")]);
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    let lines = transcript(1);
+    let ids: Vec<&str> = lines
+        .iter()
+        .map(|line| line["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["p1", "p3", "p4", "p5", "p7"]);
+    assert_eq!(
+        (&lines[0]["role"], &lines[4]["role"]),
+        (&"user".into(), &"assistant".into())
+    );
+    assert_eq!(
+        (&lines[1]["type"], &lines[4]["text"]),
+        (&"reasoning".into(), &"It is written".into())
+    );
+    let state = &lines[2]["state"];
+    assert_eq!(
+        (&state["status"], &state["output"]),
+        (&"completed".into(), &"ok".into())
+    );
+    assert!(
+        state["input"]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("xxx")
+            && state["metadata"].is_null()
+    );
+    assert_eq!(lines[3]["state"]["error"], "aborted");
+    // Of too much the end is kept, and it says so.
+    let lines = transcript(2);
+    assert!(
+        lines[0]["edio"] == "cut" && lines[0]["bytes"].as_u64().unwrap() > 1_000_000,
+        "{}",
+        lines[0]
+    );
+    assert_eq!(lines.last().unwrap()["id"], "r299");
+    assert!(lines.len() > 5 && lines.len() < 20, "{}", lines.len());
+}
+
 /// A prompt, a file, a run that fails and is tried again, and the end.
 const PI: &str = r#"
 const handlers = {}
@@ -168,6 +294,9 @@ for (const odd of [{}, { properties: {} }, { type: "session.created", properties
 const hooks = await plugin.EdioPlugin({})
 await hooks["chat.message"]({}, {})
 await hooks["tool.execute.after"]({}, undefined)
+for (const type of ["message.updated", "message.part.updated", "message.part.removed", "message.removed", "session.idle", "x"])
+  for (const properties of [undefined, {}, { part: {} }, { part: { type: "tool" } }, { part: { type: "text", text: 5 } }, { info: null }])
+    await hooks.event({ event: { type, properties } })
 "#;
     let odd_pi = r#"
 const handlers = {}
@@ -178,9 +307,9 @@ for (const name in handlers) await handlers[name]({}, {})
         (
             "opencode",
             ".opencode/plugin/edio.js",
-            [OPENCODE, odd_opencode],
+            &[OPENCODE, OPENCODE_SAYS, odd_opencode][..],
         ),
-        ("pi", ".pi/extensions/edio.ts", [PI, odd_pi]),
+        ("pi", ".pi/extensions/edio.ts", &[PI, odd_pi]),
     ] {
         let repo = connected(agent);
         for script in scripts {

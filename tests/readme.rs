@@ -1,5 +1,6 @@
 //! The README, held against the program: its commands run, its tables are true.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -47,8 +48,12 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 
 /// The lines of each fenced block of this language.
 fn blocks(language: &str) -> Vec<Vec<&'static str>> {
+    blocks_of(README, language)
+}
+
+fn blocks_of<'a>(page: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     let mut blocks = Vec::new();
-    let mut lines = README.lines();
+    let mut lines = page.lines();
     while lines.by_ref().any(|line| line == format!("```{language}")) {
         blocks.push(lines.by_ref().take_while(|line| *line != "```").collect());
     }
@@ -58,6 +63,7 @@ fn blocks(language: &str) -> Vec<Vec<&'static str>> {
 /// A repository in which the README's commands can be typed: `edio` is in `PATH`.
 struct Shell {
     repo: Repo,
+    typed: Cell<i64>,
 }
 
 impl Shell {
@@ -66,11 +72,13 @@ impl Shell {
         let programs = repo.outside().join("bin");
         fs::create_dir(&programs).unwrap();
         std::os::unix::fs::symlink(edio_binary(), programs.join("edio")).unwrap();
-        Self { repo }
+        let typed = Cell::new(0);
+        Self { repo, typed }
     }
 
-    /// Types a line, which must succeed. Returns what it printed.
+    /// Types a line, a second after the one before, which must succeed. Returns what it printed.
     fn types(&self, line: &str) -> String {
+        self.typed.set(self.typed.get() + 1);
         let mut path = self.repo.outside().join("bin").into_os_string();
         path.push(":");
         path.push(crate::common::path());
@@ -79,6 +87,7 @@ impl Shell {
         shell
             .current_dir(&self.repo.top)
             .env("PATH", path)
+            .env("EDIO_NOW", (NOW + self.typed.get()).to_string())
             .stdin(Stdio::null());
         let ran = self.repo.ran(shell.args(["-c", line]));
         assert_eq!(ran.code, Some(0), "$ {line}\n{ran}");
@@ -92,9 +101,7 @@ fn every_command_in_the_readme_works() {
     let blocks = blocks("console");
     assert!(blocks.len() > 5, "only {} blocks were found", blocks.len());
     for line in blocks.into_iter().flatten() {
-        let command = line
-            .strip_prefix("$ ")
-            .unwrap_or_else(|| panic!("no command: {line}"));
+        let command = command_in(line);
         let printed = shell.types(command);
         if command.contains("--exclude='refs/edio/*' --all") {
             assert_eq!(
@@ -113,6 +120,102 @@ fn every_command_in_the_readme_works() {
     );
     assert_eq!(shell.repo.git(["for-each-ref", "refs/edio"]), "");
     assert!(!shell.repo.has(".git/edio"));
+}
+
+fn command_in(line: &str) -> &str {
+    let command = line.strip_prefix("$ ");
+    command.unwrap_or_else(|| panic!("no command: {line}"))
+}
+
+/// The pages beside the README: the commands of each are typed in order, in a repository of its own.
+#[test]
+fn every_command_in_the_other_pages_works() {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|kind| kind != "md") {
+            continue;
+        }
+        let page = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = blocks_of(&page, "console").into_iter().flatten().collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let shell = Shell::new();
+        for line in lines {
+            shell.types(command_in(line));
+        }
+        pages.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+    }
+    assert_eq!(pages, ["conversation.md"]);
+}
+
+/// What the other pages link to: files, and parts of the README.
+#[test]
+fn what_the_other_pages_link_to_is_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let anchors = anchors();
+    for name in ["conversation.md", "guarantees.md", "performance.md"] {
+        let page = fs::read_to_string(folder.join(name)).unwrap();
+        let targets = page.split("](").skip(1);
+        for target in targets.map(|rest| rest.split(')').next().unwrap()) {
+            let there = match target.strip_prefix("../README.md#") {
+                Some(anchor) => anchors.contains(anchor),
+                None => target.starts_with("https://") || folder.join(target).exists(),
+            };
+            assert!(there, "{name}: {target}");
+        }
+    }
+}
+
+/// The headings of the README, as links name them.
+fn anchors() -> BTreeSet<String> {
+    let headings = README.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| {
+        line.trim_start_matches(['#', ' '])
+            .to_lowercase()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+/// What the page of conversations says of its commands.
+#[test]
+fn what_the_page_of_conversations_says_is_so() {
+    let page = include_str!("../docs/conversation.md");
+    let lines = blocks_of(page, "console").into_iter().flatten();
+    let commands: Vec<&str> = lines.map(command_in).collect();
+    let shell = Shell::new();
+    let mut printed = std::collections::BTreeMap::new();
+    for command in &commands {
+        printed.insert(
+            command.split(" #").next().unwrap().trim(),
+            shell.types(command),
+        );
+        if *command == "git gc --quiet --prune=now" {
+            // It is gone for good.
+            assert_eq!(shell.repo.git(["for-each-ref", "refs/edio"]), "");
+            let objects = shell.types("git cat-file --batch-all-objects --batch-check --buffer | cut -d' ' -f1 | git cat-file --batch --buffer");
+            assert!(!objects.contains("There it is."));
+        }
+    }
+    let says = |command: &str, words: &str| {
+        let printed = &printed[command];
+        assert!(printed.contains(words), "$ {command}\n{printed}");
+    };
+    says("edio log --calls", "Write           note.txt");
+    says("edio show 1", "There it is.");
+    says("edio show 1", "A short one.");
+    says("edio show 1.1", "file_path: note.txt");
+    says(
+        "edio log --agent claude --since '2 days ago' note.txt",
+        "Add a note",
+    );
+    let raw = commands
+        .iter()
+        .find(|command| command.starts_with("git show "))
+        .unwrap();
+    says(raw, "\"tool\":\"Write\"");
 }
 
 #[test]
@@ -541,15 +644,7 @@ fn the_tools_are_those_of_the_server() {
 
 #[test]
 fn what_the_readme_links_to_is_there() {
-    let anchors: BTreeSet<String> = README
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| {
-            line.trim_start_matches(['#', ' '])
-                .to_lowercase()
-                .replace(' ', "-")
-        })
-        .collect();
+    let anchors = anchors();
     for target in README
         .split("](")
         .skip(1)

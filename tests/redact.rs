@@ -339,6 +339,66 @@ fn what_is_stored_is_looked_through() {
     assert!(!ran.fails(1).stdout.contains("conf.env"), "{ran}");
 }
 
+/// What a person says themselves is kept to the letter, wherever they say it, and is found there.
+#[test]
+fn a_persons_own_words_are_kept_to_the_letter_and_found() {
+    let token = ["ghp_", "b7XqLr2ZkT9vWm4YsN8cPd6HjF3gQa1EoU5t"].concat();
+    let words = format!("take {token}\n\nand this: {token}");
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot", "-m", &words]).ok();
+    repo.edio(["run", "--", "sh", "-c", &format!("echo 2 > a; : {token}")])
+        .ok();
+    repo.edio(["revert", "1"]).fails(3);
+    repo.edio(["revert", "2"]).ok();
+    let log = repo.edio(["log", "--json"]).ok().json();
+    assert_eq!(log[2]["message"], words.as_str());
+    let found = |words: &[&str]| -> Vec<String> {
+        let ran = repo.edio([&["redact", "--check"], words].concat());
+        assert!(
+            !ran.fails(1).stdout.contains(&token) && !ran.stderr.contains(&token),
+            "{ran}"
+        );
+        ran.stdout.lines().map(str::to_owned).collect()
+    };
+    let of = |turn: &str| format!("{turn}, message: github token (ghp_…, 40 characters)");
+    let expected = [of("turn 1"), of("turn 1"), of("turn 2"), of("turn 3")];
+    assert_eq!(found(&[]), expected);
+    // The words of an accept are kept with it, too, so that it can be done again.
+    repo.edio(["accept", "-m", &words]).ok();
+    let all = found(&["--all-sessions"]);
+    assert!(
+        all[..4] == expected || all[all.len() - 4..] == expected,
+        "{all:?}"
+    );
+    assert!(all.contains(&of("operation")), "{all:?}");
+    let id = repo.sessions("archive").remove(0);
+    assert_eq!(found(&["--session", &id]), all);
+    let record = repo
+        .edio(["redact", "--check", "--session", &id, "--json"])
+        .json()
+        .remove(0);
+    assert_eq!(
+        (&record["place"], &record["kind"]),
+        (&json!("message"), &json!("github token"))
+    );
+}
+
+/// The first line of what an agent is told is the message of its turn: that is no message that the person gives.
+#[test]
+fn a_message_that_comes_of_a_prompt_has_no_secret() {
+    let token = ["ghp_", "b7XqLr2ZkT9vWm4YsN8cPd6HjF3gQa1EoU5t"].concat();
+    let repo = Repo::with(&[("a", "base\n")]);
+    for event in ["UserPromptSubmit", "Stop"] {
+        let payload = json!({"session_id": "s", "cwd": repo.top, "hook_event_name": event, "prompt": format!("use {token}")});
+        fed(&mut repo.command(["hook", "claude"]), payload.to_string());
+        repo.write("a", "1\n");
+    }
+    let log = repo.edio(["log", "--json"]).ok().json();
+    assert_eq!(log[0]["message"], "use [redacted: github token]");
+    repo.edio(["redact", "--check"]).ok();
+}
+
 #[test]
 fn the_advice_on_texts_helps() {
     let repo = with_secrets();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::common::{Repo, fed};
+use crate::common::{Ran, Repo, fed};
 
 const SESSION: &str = "b4b167ec-e183-4d15-9fad-60a48a4c9735";
 
@@ -71,8 +71,15 @@ impl Worker {
         );
     }
 
+    /// edio in the home folder where the agent keeps its conversations, whatever the surroundings are.
+    fn edio<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Ran {
+        let mut command = self.repo.command(words);
+        command.env("HOME", self.repo.outside().join("home"));
+        self.repo.ran(&mut command)
+    }
+
     fn rewind(&self, words: &[&str]) -> Value {
-        let ran = self.repo.edio([&["rewind", "--json"], words].concat());
+        let ran = self.edio([&["rewind", "--json"], words].concat());
         ran.ok().json().remove(0)
     }
 
@@ -118,7 +125,7 @@ fn files_and_conversation_go_back_and_the_old_one_stays() {
     let done = record["not_taken_back"].as_array().unwrap();
     assert_eq!(done.len(), 1, "{done:?}");
     assert!(done[0]["input"].as_str().unwrap().contains("echo p3 > a"));
-    work.repo.edio(["undo"]).ok();
+    work.edio(["undo"]).ok();
     assert_eq!(work.repo.read("a"), "p3\n");
     work.repo.fsck();
 }
@@ -137,7 +144,7 @@ fn only_one_of_both_where_that_is_wanted() {
         ("p1\n", true)
     );
     assert!(work.others().is_empty());
-    work.repo.edio(["undo"]).ok();
+    work.edio(["undo"]).ok();
     let record = work.rewind(&["1", "--conversation-only"]);
     assert_eq!(
         (work.repo.read("a").as_str(), record["files"].is_null()),
@@ -148,11 +155,10 @@ fn only_one_of_both_where_that_is_wanted() {
     assert_eq!(record["conversation"]["turn"], 1);
     assert_eq!(work.repo.read("a"), "p2\n");
     assert_eq!(work.others().len(), 1);
-    work.repo
-        .edio(["rewind", "1", "--files-only", "--conversation-only"])
+    work.edio(["rewind", "1", "--files-only", "--conversation-only"])
         .fails(2);
-    work.repo.edio(["rewind", "x"]).fails(2);
-    work.repo.edio(["rewind", "9"]).fails(1);
+    work.edio(["rewind", "x"]).fails(2);
+    work.edio(["rewind", "9"]).fails(1);
 }
 
 #[test]
@@ -160,7 +166,7 @@ fn the_text_names_the_command_and_what_is_not_taken_back() {
     let work = Worker::claude();
     work.does("p1", "First");
     work.does("p2", "Second");
-    let ran = work.repo.edio(["rewind", "1"]);
+    let ran = work.edio(["rewind", "1"]);
     let resume = ran.ok().stdout.trim();
     let id = resume.strip_prefix("claude --resume ").unwrap();
     assert!(work.others()[0].ends_with(format!("{id}.jsonl")), "{ran}");
@@ -196,7 +202,7 @@ fn where_there_is_no_way_the_files_go_back_alone() {
     assert_eq!(record["not_taken_back"], json!([]));
     // The agent has forgotten it.
     fs::remove_file(&work.transcript).unwrap();
-    let ran = work.repo.edio(["rewind", "1"]);
+    let ran = work.edio(["rewind", "1"]);
     assert_eq!(
         (work.repo.read("a").as_str(), ran.ok().stdout.as_str()),
         ("p1\n", "")
@@ -207,7 +213,7 @@ fn where_there_is_no_way_the_files_go_back_alone() {
         "{ran}"
     );
     assert!(ran.stderr.contains("hint: edio context 1"), "{ran}");
-    let ran = work.repo.edio(["rewind", "1", "--conversation-only"]);
+    let ran = work.edio(["rewind", "1", "--conversation-only"]);
     assert!(
         ran.fails(1)
             .stderr
@@ -232,20 +238,15 @@ fn an_agent_without_a_way_has_its_words_to_paste() {
     let record = work.rewind(&["1"]);
     let why = record["conversation"]["why"].as_str().unwrap();
     assert!(why.contains("gemini"), "{why}");
-    let ran = work.repo.edio(["context", "1"]);
+    let ran = work.edio(["context", "1"]);
     let expected = "# What was said and done up to turn 1\n\n## Turn 1 (gemini)\n\nThe user said:\n\n> Write it\n> # boldly\n\n\
                     Tools used: run_shell_command\n\nThe agent ended with:\n\n> It is written\n";
     assert_eq!(ran.ok().stdout, expected);
-    let record = work
-        .repo
-        .edio(["context", "1", "--json"])
-        .ok()
-        .json()
-        .remove(0);
+    let record = work.edio(["context", "1", "--json"]).ok().json().remove(0);
     assert_eq!(record["tools"], json!({"run_shell_command": 1}));
-    work.repo.edio(["context", "9"]).fails(1);
-    work.repo.edio(["context"]).fails(2);
-    let ran = work.repo.edio(["context", "0"]);
+    work.edio(["context", "9"]).fails(1);
+    work.edio(["context"]).fails(2);
+    let ran = work.edio(["context", "0"]);
     assert_eq!(ran.ok().stdout, "");
 }
 

@@ -26,6 +26,8 @@ pub struct Event {
     pub model: Option<String>,
     /// The file in which the agent keeps the conversation, where it says so.
     pub transcript: Option<PathBuf>,
+    /// What the conversation has gained since that was told last, where the agent itself tells it.
+    pub gained: Option<Gained>,
     /// Where it works: the first of them is its current folder.
     pub folders: Vec<PathBuf>,
     /// The helper that does it, in the agent's place.
@@ -34,6 +36,15 @@ pub struct Event {
     pub reply: Option<String>,
     /// What happened.
     pub what: What,
+}
+
+/// What a conversation has gained.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gained {
+    /// An object for each thing that was said or done.
+    pub lines: Vec<Value>,
+    /// So many bytes before those are too much.
+    pub cut: u64,
 }
 
 /// What happened.
@@ -164,8 +175,11 @@ const TEXTS: [&str; 9] = [
 /// What they call what the agent said at the end.
 const REPLIES: [&str; 3] = ["last_assistant_message", "prompt_response", "response"];
 
-/// Of a longer text only the beginning is taken, in bytes.
+/// Of a longer text only the beginning is taken, in bytes; of one among several, a third of that.
 const LONGEST: usize = 24 << 10;
+
+/// Of what a conversation has gained only the end is taken, in bytes.
+const MOST_GAINED: usize = 48 << 10;
 
 /// How the tools of edio's own server are called: they take care themselves.
 const EDIOS: [&str; 4] = ["mcp__edio__", "mcp_edio_", "edio_", "edio-"];
@@ -217,6 +231,7 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         prompt: payload.word(&PROMPTS),
         model: payload.word(&["model"]),
         transcript: payload.transcript(),
+        gained: payload.gained(),
         folders: payload.folders(),
         helper: payload.helper(),
         reply: payload.reply().filter(|_| ends),
@@ -316,6 +331,25 @@ impl<'a> Payload<'a> {
         texts.find(|text| !text.is_empty()).map(PathBuf::from)
     }
 
+    /// What the conversation has gained.
+    fn gained(&self) -> Option<Gained> {
+        let all = self.get("gained")?.as_array()?;
+        let lengths = all.iter().map(|line| line.to_string().len() + 1);
+        let lengths: Vec<usize> = lengths.collect();
+        let mut taken = 0;
+        let fitting = lengths.iter().rev().take_while(|length| {
+            taken += **length;
+            taken <= MOST_GAINED
+        });
+        let (surplus, lines) = all.split_at(all.len() - fitting.count());
+        let cut: usize = lengths[..surplus.len()].iter().sum();
+        let before = self.get("gained_cut").and_then(Value::as_u64);
+        Some(Gained {
+            lines: lines.to_vec(),
+            cut: before.unwrap_or_default().saturating_add(cut as u64),
+        })
+    }
+
     /// What the agent was told.
     pub fn told(&self, key: &str) -> What {
         What::told(self.text(key).unwrap_or_default())
@@ -366,9 +400,7 @@ impl<'a> Payload<'a> {
                 true => Touched::Nothing,
                 false => touched,
             },
-            input: self
-                .first_of(&INPUTS)
-                .map(|value| beginning(&in_full(value))),
+            input: self.first_of(&INPUTS).map(given),
             result: self
                 .first_of(&RESULTS)
                 .map(|value| beginning(&answer(value))),
@@ -386,6 +418,23 @@ impl<'a> Payload<'a> {
             Some(path) => Touched::Files(vec![self.place(path)]),
             None => Touched::Anything,
         }
+    }
+}
+
+/// What a tool is given: of an object the beginning of each text, so that it still is one.
+fn given(value: &Value) -> String {
+    let short = |value: &Value| match value {
+        Value::String(text) => {
+            Value::String(text[..text.floor_char_boundary(LONGEST / 3)].to_owned())
+        }
+        other => other.clone(),
+    };
+    match value {
+        Value::Object(map) => {
+            let fields = map.iter().map(|(name, value)| (name.clone(), short(value)));
+            beginning(&Value::Object(fields.collect()).to_string())
+        }
+        other => beginning(&in_full(other)),
     }
 }
 

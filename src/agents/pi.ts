@@ -1,10 +1,13 @@
 // Tells edio, the undo of this project, what pi does: edio init wrote this file, and edio init --remove removes it.
-// Without edio it does nothing. It never throws, and changes nothing of what pi does.
+// Without edio it does nothing. It never throws, and changes nothing of what pi does; a notice of the guard, where that is
+// turned on, is added to what a tool has answered.
 import { spawnSync } from "node:child_process";
 
 // Of long texts only the beginning is told.
 const MOST = 16384;
-const short = (value) => (typeof value === "string" ? value.slice(0, MOST) : value);
+// Half a character at the end would be no text for edio.
+const whole = (text) => text.toWellFormed?.() ?? text;
+const short = (value) => (typeof value === "string" ? whole(value.slice(0, MOST)) : value);
 
 export default function (pi) {
   const tell = (event, context, more) => {
@@ -19,27 +22,31 @@ export default function (pi) {
         model: context.model?.id,
         ...more(),
       };
-      spawnSync("edio", ["hook", "pi"], {
+      const answer = spawnSync("edio", ["hook", "pi"], {
         input: JSON.stringify(said),
-        stdio: ["pipe", "ignore", "ignore"],
+        stdio: ["pipe", "pipe", "ignore"],
         timeout: 3000,
         windowsHide: true,
       });
-    } catch {}
+      return JSON.parse(answer.stdout || "{}");
+    } catch {
+      return {};
+    }
   };
 
   pi.on("before_agent_start", async (event, context) => {
-    tell("before_agent_start", context, () => ({ prompt: event.prompt }));
+    tell("before_agent_start", context, () => ({ prompt: short(event.prompt) }));
   });
 
   pi.on("tool_result", async (event, context) => {
-    tell("tool_result", context, () => ({
+    const { notice } = tell("tool_result", context, () => ({
       tool_name: event.toolName,
       tool_use_id: event.toolCallId,
       tool_input: Object.fromEntries(Object.entries(event.input ?? {}).map(([name, value]) => [name, short(value)])),
       tool_response: event.content?.map((part) => ({ text: short(part.text) })),
       ...(event.isError ? { error: "failed" } : {}),
     }));
+    if (notice) return { content: [...(event.content ?? []), { type: "text", text: notice }] };
   });
 
   // A run that ends may be tried again, or go on: it is over when it has settled.

@@ -1,12 +1,13 @@
 //! The transcripts that agents write themselves: which of them edio can read, and what a line of one looks like.
 //!
-//! They are files to which a line is added for each thing that is said or done, an object in JSON.
+//! They are files to which a line is added for each thing that is said or done, an object in JSON. OpenCode keeps a database
+//! instead: such lines come with what its plugin tells.
 
 use serde_json::Value;
 
 use super::Agent;
 
-/// What the lines of an agent's transcript have, whatever they tell. `None` where it writes none that can be read.
+/// What the lines of an agent's transcript have, whatever they tell. `None` where there is none that can be read.
 fn marks(agent: Agent) -> Option<&'static [&'static str]> {
     match agent {
         Agent::Claude => Some(&["sessionId", "uuid", "leafUuid"]),
@@ -14,11 +15,18 @@ fn marks(agent: Agent) -> Option<&'static [&'static str]> {
         Agent::Gemini => Some(&["sessionId", "id", "$set"]),
         Agent::Copilot => Some(&["id", "data"]),
         Agent::Pi => Some(&["id", "version"]),
+        // Parts of messages, as its plugin hands them on.
+        Agent::Opencode => Some(&["sessionID"]),
         _ => None,
     }
 }
 
-/// Does this agent write a transcript that can be read?
+/// Does this agent itself tell what its transcript has gained?
+pub fn is_told(agent: Agent) -> bool {
+    agent == Agent::Opencode
+}
+
+/// Has this agent a transcript that can be read?
 pub fn is_readable(agent: Agent) -> bool {
     marks(agent).is_some()
 }

@@ -68,7 +68,7 @@ impl CallRecord {
         (self.tool.clone(), input, self.failed)
     }
 
-    /// `7.2  Edit  src/a.rs`, and the first line of what came of it.
+    /// `7.2  Edit  src/a.rs`, and the first line of what came of it. What a helper did is set off.
     pub fn row(&self) -> String {
         const TOOL: usize = 14;
         const INPUT: usize = 48;
@@ -77,7 +77,12 @@ impl CallRecord {
             (Some(turn), Some(step)) => format!("{turn}.{step}"),
             _ => "-".to_owned(),
         };
-        let tool = text::shorten(&text::plain(self.tool.as_bytes()), TOOL);
+        let nested = match self.helper {
+            Some(_) => "└ ",
+            None => "",
+        };
+        let tool = format!("{nested}{}", text::plain(self.tool.as_bytes()));
+        let tool = text::shorten(&tool, TOOL);
         let input = self.input.as_deref().map(in_short).unwrap_or_default();
         let input = text::shorten(&text::plain(input.as_bytes()), INPUT);
         let result = first_line(self.result.as_deref().unwrap_or_default());

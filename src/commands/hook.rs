@@ -1,11 +1,12 @@
 //! `edio hook`: what an agent's hooks call.
 //!
 //! Nothing here may block, slow, break or confuse the agent: it ends within its time with exit code 0, and prints nothing
-//! but what the [guard](guarding) says, where that is turned on. So the work is done by another edio, which this one starts and waits for a while. One that takes longer goes on by
-//! itself. What goes wrong is written to a log in the git directory, which `edio doctor` reads.
+//! but what the [guard](guarding) says, where that is turned on. So the work is done by another edio, which this one starts
+//! and waits for a while. One that takes longer goes on by itself. What goes wrong is written to a log in the git directory, which `edio doctor` reads.
 
 mod guarding;
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::panic::catch_unwind;
@@ -15,17 +16,18 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 
 use super::{moment, place_at};
-use crate::agents::event::{self, Ending, Event, Tool, Touched, What};
+use crate::agents::event::{self, Ending, Event, Gained, Tool, Touched, What};
 use crate::agents::guard::Word;
 use crate::agents::{self, Agent};
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result};
 use crate::history::conversation::{self, Keep, What as Said};
+use crate::history::git::Settings;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
-use crate::history::redact::{self, Redactor};
+use crate::history::redact::Redactor;
 use crate::history::state::State;
 use crate::history::transcript;
 use crate::history::turn::{self, Number};
@@ -182,6 +184,12 @@ fn in_short(event: &Event) -> Event {
         _ => {}
     }
     event.reply = None;
+    if let Some(gained) = &mut event.gained {
+        let left_out = gained.lines.drain(..);
+        gained.cut += left_out
+            .map(|line| line.to_string().len() as u64)
+            .sum::<u64>();
+    }
     event.folders.truncate(1);
     event
 }
@@ -279,9 +287,11 @@ fn top_of(folder: &Path) -> Option<PathBuf> {
 
 fn by_work_tree(files: &[PathBuf]) -> Vec<Job> {
     let mut by_top: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    for file in files {
+    // An agent that does not say where it works works here.
+    let here = env::directory().unwrap_or_default();
+    for file in files.iter().map(|file| here.join(file)) {
         if let Some(top) = file.parent().and_then(top_of) {
-            by_top.entry(top).or_default().push(file.clone());
+            by_top.entry(top).or_default().push(file);
         }
     }
     let job = |(folder, files)| Job {
@@ -375,7 +385,9 @@ fn existing(folder: &Path) -> PathBuf {
 }
 
 fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'_>) -> Result<()> {
-    let redactor = redactor(workspace);
+    let (settings, scratch) = (workspace.settings.clone(), workspace.scratch());
+    // Most events say nothing that could hold a secret.
+    let redactor = LazyCell::new(|| redactor(&settings, &scratch));
     let prompt = |text: &str| Prompt {
         agent: by.agent.clone(),
         session: by.session.clone(),
@@ -384,24 +396,32 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         tells_of_tools: event::tells_of_tools(&by.agent),
         ..Prompt::default()
     };
-    let entry = |what| {
+    let note = |workspace: &Locked, what| {
         let said = conversation::Entry {
             agent: by.agent.clone(),
             session: by.session.clone(),
             at: now.moment.seconds,
             what,
         };
-        said.redacted(&redactor)
+        match Keep::of(workspace) {
+            Keep::Nothing => Ok(()),
+            Keep::Prompts | Keep::Full => conversation::note(workspace, &said.redacted(&redactor)),
+        }
+    };
+    let note_reply = |workspace: &Locked| match &event.reply {
+        Some(text) => note(workspace, Said::Reply(text.clone())),
+        None => Ok(()),
     };
     if let (What::Woken | What::Ended(_), Some(id)) = (&event.what, &event.prompt) {
         prompt::goes_on(&mut workspace.state, by, id);
     }
-    note_transcript(workspace, event, by, &redactor)?;
-    let reply = event.reply.clone().map(|text| entry(Said::Reply(text)));
+    if ends(&event.what) && Keep::of(workspace) == Keep::Full {
+        note_transcript(workspace, event, by, &redactor)?;
+    }
     match &event.what {
         What::Told(text) => {
             let before = prompt::told(workspace, by, prompt(text), now);
-            conversation::note(workspace, &entry(Said::Prompt(text.clone())))?;
+            note(workspace, Said::Prompt(text.clone()))?;
             before
         }
         What::Using(tool) => prompt::using(workspace, by, &use_of(tool, event, job), now),
@@ -416,15 +436,15 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
                 _ => prompt::used(workspace, by, &use_of(tool, event, job), now),
             };
             let step = taken.as_ref().ok().copied().flatten();
-            conversation::note(workspace, &entry(Said::Call(call(tool, event, step))))?;
+            note(workspace, Said::Call(call(tool, event, step)))?;
             taken.map(drop)
         }
         What::Paused => {
-            reply.map_or(Ok(()), |reply| conversation::note(workspace, &reply))?;
+            note_reply(workspace)?;
             prompt::paused(workspace, by, now)
         }
         What::Ended(ending) => {
-            reply.map_or(Ok(()), |reply| conversation::note(workspace, &reply))?;
+            note_reply(workspace)?;
             prompt::ended(workspace, by, in_history(*ending), now)
         }
         // Whatever is open now was never ended.
@@ -436,19 +456,22 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
     }
 }
 
-/// Where all is to be kept: what the agent's own transcript has gained for what is about to end.
+/// Does what the agent was told before end with this?
+fn ends(what: &What) -> bool {
+    matches!(
+        what,
+        What::Told(_) | What::Ended(_) | What::Opened | What::Closed
+    )
+}
+
+/// What the agent's own transcript has gained for what is about to end.
 fn note_transcript(
     workspace: &mut Locked,
     event: &Event,
     by: &By,
     redactor: &Redactor,
 ) -> Result<()> {
-    let ends = matches!(
-        event.what,
-        What::Told(_) | What::Ended(_) | What::Opened | What::Closed
-    );
-    let is_open = by.open_prompt(&workspace.state).is_some();
-    if !ends || !is_open || Keep::of(workspace) != Keep::Full {
+    if by.open_prompt(&workspace.state).is_none() {
         return Ok(());
     }
     // The look at the files comes after it, and is not to come late.
@@ -486,12 +509,23 @@ fn gained(
     let agent = event.agent.parse::<Agent>().ok();
     let agent = agent.filter(|agent| agents::transcript::is_readable(*agent));
     let agent = agent.ok_or_else(|| format!("a transcript of {} can't be read", event.agent))?;
-    let file = event.transcript.as_ref();
-    let file = file.ok_or_else(|| format!("{agent} does not say where its transcript is"))?;
-    let mut gain = transcript::gain(file, place).map_err(|error| error.to_string())?;
     let is_known = |line: &Vec<u8>| {
         let line = serde_json::from_slice(line);
         line.is_ok_and(|line| agents::transcript::knows(agent, &line))
+    };
+    let mut gain = match &event.gained {
+        Some(gained) => told_gain(gained, place),
+        None if agents::transcript::is_told(agent) => {
+            return Err(format!(
+                "its plugin is an older one: edio init --agents {agent}"
+            ));
+        }
+        None => {
+            let file = event.transcript.as_ref();
+            let file =
+                file.ok_or_else(|| format!("{agent} does not say where its transcript is"))?;
+            transcript::gain(file, place).map_err(|error| error.to_string())?
+        }
     };
     match gain.lines.iter().all(is_known) {
         true => {
@@ -502,16 +536,26 @@ fn gained(
     }
 }
 
-/// With the user's own patterns. One that can't be understood is named, and the others count.
-fn redactor(workspace: &Workspace) -> Redactor {
-    let patterns = workspace.settings.all(redact::SETTING);
-    let patterns = patterns
+/// What the agent itself has told.
+fn told_gain(gained: &Gained, place: Option<&transcript::Place>) -> transcript::Gain {
+    let lines = gained
+        .lines
         .iter()
-        .map(|pattern| String::from_utf8_lossy(pattern).into_owned());
-    let (redactor, broken) = Redactor::lenient(&patterns.collect::<Vec<_>>());
+        .map(|line| line.to_string().into_bytes());
+    transcript::Gain {
+        lines: lines.collect(),
+        cut: gained.cut,
+        place: place.cloned().unwrap_or_default(),
+        ..transcript::Gain::default()
+    }
+}
+
+/// With the user's own patterns. One that can't be understood is named, and the others count.
+fn redactor(settings: &Settings, scratch: &Path) -> Redactor {
+    let (redactor, broken) = Redactor::set_leniently(settings);
     for error in broken {
         let when = time::rfc3339(clock::now());
-        let _ = hooklog::add(&workspace.scratch(), &format!("{when} {error}"));
+        let _ = hooklog::add(scratch, &format!("{when} {error}"));
     }
     redactor
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser as NotEmpty;
 use serde::Serialize;
 
 use super::calls::{self, CallRecord};
@@ -10,7 +11,7 @@ use super::graph::Graph;
 use super::record::TurnRecord;
 use super::{Context, Printed, paths_meant, plural, stat};
 use crate::clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::history::compare::tree_now;
 use crate::history::conversation::{self, Entry};
 use crate::history::git::{Oid, PatchStyle};
@@ -48,16 +49,16 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// Only turns of this agent.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NotEmpty::new())]
     agent: Option<String>,
     /// Only turns since this time, written as git takes it: "2 hours ago", yesterday, 2026-11-30.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = NotEmpty::new())]
     since: Option<String>,
     /// Only turns that changed how often this text occurs.
-    #[arg(short = 'S', value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = NotEmpty::new())]
     changed: Option<String>,
     /// Only turns that removed this text.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = NotEmpty::new())]
     deleted: Option<String>,
     /// Only turns that changed these files or folders, also under the names that they had before.
     #[arg(value_name = "PATH")]
@@ -87,7 +88,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let workspace = context.open()?;
     let paths = paths_meant(&workspace, &args.paths)?;
     let since = args.since.as_deref();
-    let since = since.map(|time| workspace.git.seconds_of(time));
+    let since = since.map(|time| seconds_of(&workspace, time));
     let search = Search {
         paths: &paths,
         agent: args.agent.as_deref(),
@@ -120,6 +121,14 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         list.print(context)?;
     }
     Ok(0)
+}
+
+fn seconds_of(workspace: &Workspace, time: &str) -> Result<i64> {
+    let seconds = workspace.git.seconds_of(time)?;
+    seconds.ok_or_else(|| {
+        Error::usage(format!("{time:?} is no time that git can make out"))
+            .hint("write it as \"2 hours ago\", yesterday or 2026-11-30")
+    })
 }
 
 impl Args {
@@ -203,8 +212,8 @@ impl List<'_> {
     /// What is on the way to a turn that is still to come.
     fn print_open(&self, context: &mut Context) -> Result<()> {
         let current = self.session.current.as_ref();
-        if self.args.calls && self.session.shelf == Shelf::Active && !context.term.is_json() {
-            for call in calls::of(&conversation::open(self.workspace)?) {
+        if self.args.calls && !context.term.is_json() {
+            for call in calls::of(&conversation::open_in(self.workspace, self.session)?) {
                 context.term.line(call.row()).printed()?;
             }
         }

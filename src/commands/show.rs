@@ -171,6 +171,9 @@ pub(super) fn head(context: &mut Context, session: &Session, turn: &Turn) -> Res
             lines.push(format!("{name} {}", text::plain(said.as_bytes())));
         }
     }
+    for helper in &note.work.helpers {
+        lines.push(format!("helper  {}", text::plain(helper.as_bytes())));
+    }
     if let Some(ending) = note.work.ending {
         let code = note.work.exit.map(|code| format!(", exit code {code}"));
         lines.push(format!("ended   {ending}{}", code.unwrap_or_default()));

@@ -45,7 +45,7 @@ pub use merge::Merged;
 pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};
 pub use pairs::Renamed;
-pub use paths::{RepoPath, git_bytes, os_path};
+pub use paths::{RepoPath, git_bytes, in_one_line, os_path};
 pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, RefChange, RefCommit};
 pub use repository::{Found, OLDEST, Pointed, check_version, find};

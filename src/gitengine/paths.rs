@@ -45,6 +45,11 @@ impl RepoPath {
         &self.0
     }
 
+    /// It in one line, to stand in a message: what could drive a terminal is a space.
+    pub fn in_one_line(&self) -> String {
+        in_one_line(&self.to_string())
+    }
+
     /// The path on disk, below the top of the work tree.
     pub fn below(&self, top: &Path) -> PathBuf {
         top.join(os_path(&self.0))
@@ -81,6 +86,12 @@ impl RepoPath {
     pub fn is_among(&self, paths: &[RepoPath]) -> bool {
         paths.iter().any(|other| self.is_within(other))
     }
+}
+
+/// A text in one line, to stand in a message: what could drive a terminal is a space.
+pub fn in_one_line(text: &str) -> String {
+    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    visible.collect()
 }
 
 /// What stands between quotes, as C writes it.

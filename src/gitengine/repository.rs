@@ -197,19 +197,28 @@ impl Git {
 }
 
 impl Git {
-    /// A time in words that git understands, in seconds since 1970. What it can't make out is now to it.
+    /// A time in words that git understands, in seconds since 1970. `None` where git can't make it out.
+    ///
+    /// It is asked as for a setting: `log --since` and the like take what they can't make out for now.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn seconds_of(&self, time: &str) -> Result<i64> {
-        let output = self.ask("rev-parse").arg(format!("--since={time}")).run()?;
-        let digits = output.trim_ascii().strip_prefix(b"--max-age=");
-        let seconds = digits.and_then(|digits| digits.to_str().ok()?.parse().ok());
-        seconds.ok_or_else(|| GitError::Output {
-            command: "git rev-parse --since".to_owned(),
+    pub fn seconds_of(&self, time: &str) -> Result<Option<i64>> {
+        let ask = self.ask("config").setting(format!("asked.time={time}"));
+        let ask = ask.args(["--type=expiry-date", "--get", "asked.time"]);
+        let output = match ask.run() {
+            Err(GitError::Exit { .. }) => return Ok(None),
+            output => output?,
+        };
+        let seconds = output.trim_ascii().to_str().ok();
+        let seconds = seconds.and_then(|digits| digits.parse::<u64>().ok());
+        let seconds = seconds.ok_or_else(|| GitError::Output {
+            command: "git config --type=expiry-date".to_owned(),
             what: format!("{:?}", output.as_bstr()),
-        })
+        })?;
+        // "now" is the end of all times there.
+        Ok(Some(i64::try_from(seconds).unwrap_or(i64::MAX)))
     }
 }
 

@@ -8,11 +8,13 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::error::{Result, While};
 use crate::gitengine::{Oid, RepoPath, Settings};
 
 use super::redact::Redactor;
+use super::refnames::Shelf;
 use super::session::Session;
 use super::state::write_at_once;
 use super::transcript;
@@ -136,13 +138,42 @@ impl Entry {
             What::Prompt(text) => What::Prompt(short(text, PROMPT)),
             What::Reply(text) => What::Reply(short(text, REPLY)),
             What::Call(call) => What::Call(Call {
-                input: call.input.map(|text| short(text, INPUT)),
+                input: call.input.map(|text| short_input(redactor.text(&text))),
                 result: call.result.map(|text| short(text, RESULT)),
                 ..call
             }),
         };
         Self { what, ..self }
     }
+}
+
+/// What a tool was given, as far as it is kept. An object in JSON still is one, with less of its long texts: else what it
+/// says most with might stand behind what is cut off.
+fn short_input(input: String) -> String {
+    const SHORTEST: usize = 16;
+    if input.len() <= INPUT {
+        return input;
+    }
+    let Ok(Value::Object(map)) = serde_json::from_str(&input) else {
+        return cut(input, INPUT);
+    };
+    let mosts = std::iter::successors(Some(INPUT / 2), |most| Some(most / 2));
+    let mut shorter = mosts
+        .take_while(|most| *most >= SHORTEST)
+        .map(|most| Value::Object(with_less_text(&map, most)).to_string());
+    let short = shorter.find(|short| short.len() <= INPUT);
+    short.unwrap_or_else(|| cut(input, INPUT))
+}
+
+fn with_less_text(map: &Map<String, Value>, most: usize) -> Map<String, Value> {
+    let fields = map.iter().map(|(name, value)| {
+        let value = match value {
+            Value::String(text) => Value::String(cut(text.clone(), most)),
+            other => other.clone(),
+        };
+        (name.clone(), value)
+    });
+    fields.collect()
 }
 
 fn cut(mut text: String, most: usize) -> String {
@@ -206,6 +237,20 @@ pub fn open(workspace: &Workspace) -> Result<Vec<Entry>> {
     }
 }
 
+/// The same, where this is the session under way here: what is still to come is its, and no other's.
+///
+/// # Errors
+///
+/// The git directory can't be read.
+pub fn open_in(workspace: &Workspace, session: &Session) -> Result<Vec<Entry>> {
+    let standing = workspace.state.session.as_ref();
+    let is_here = standing.is_some_and(|standing| standing.id == session.id);
+    match is_here && session.shelf == Shelf::Active {
+        true => open(workspace),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// Reads lines. What can't be understood is left out: a line may have been cut off by a kill.
 fn read_all(bytes: &[u8]) -> Vec<Entry> {
     let lines = bytes.split(|byte| *byte == b'\n');
@@ -224,6 +269,21 @@ fn write_all(entries: &[Entry]) -> Vec<u8> {
             line
         })
         .collect()
+}
+
+/// Nothing is to be kept any more: what was noted before goes, too.
+///
+/// # Errors
+///
+/// The git directory can't be written.
+pub fn clear(workspace: &Locked) -> Result<()> {
+    let folder = workspace.scratch();
+    for name in [FILE, transcript::FILE] {
+        if folder.join(name).exists() {
+            write_at_once(&folder, name, &[])?;
+        }
+    }
+    Ok(())
 }
 
 /// What goes with a turn, and what stays for others.
@@ -269,18 +329,6 @@ impl Taken {
             transcript::keep(workspace, &self.rest_of_transcripts)?;
         }
         write_at_once(&workspace.scratch(), FILE, &write_all(&self.rest))
-    }
-}
-
-/// What was said and done for a turn; for one that is still to come, what was until now.
-///
-/// # Errors
-///
-/// It can't be read.
-pub fn of_turn(workspace: &Workspace, session: &Session, turn: u32) -> Result<Vec<Entry>> {
-    match session.turns.get(&turn) {
-        Some(turn) => of(workspace, turn),
-        None => open(workspace),
     }
 }
 
@@ -334,7 +382,7 @@ pub fn of_step(workspace: &Workspace, session: &Session, step: &Turn) -> Result<
     if let Some(turn) = later.map(|(_, turn)| turn).find(same) {
         entries = of(workspace, turn)?;
     }
-    entries.extend(open(workspace)?);
+    entries.extend(open_in(workspace, session)?);
     let found = entries.into_iter().find(is_it);
     Ok(found.and_then(|entry| entry.call().cloned()))
 }

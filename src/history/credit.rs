@@ -2,7 +2,7 @@
 //! user has set it.
 
 use crate::error::Result;
-use crate::gitengine::Oid;
+use crate::gitengine::{Oid, in_one_line};
 
 use super::refnames::{NOTES, SessionId};
 use super::turn::{Turn, Work};
@@ -40,8 +40,7 @@ fn names(work: &Work) -> Vec<String> {
 }
 
 fn one_line(text: &str) -> String {
-    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    visible.collect::<String>().trim().to_owned()
+    in_one_line(text).trim().to_owned()
 }
 
 /// A message with these trailers at its end: in its own last paragraph where that is one of trailers, else in a new one.

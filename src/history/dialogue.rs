@@ -3,7 +3,6 @@
 use crate::error::Result;
 
 use super::conversation::{self, Call, Entry};
-use super::refnames::Shelf;
 use super::session::Session;
 use super::turn::{Kind, Number, Turn};
 use super::workspace::Workspace;
@@ -59,9 +58,7 @@ pub fn done_since(workspace: &Workspace, session: &Session, goal: &Turn) -> Resu
     for said in conversation::of_each(workspace, &later)? {
         entries.extend(said);
     }
-    if session.shelf == Shelf::Active {
-        entries.extend(conversation::open(workspace)?);
-    }
+    entries.extend(conversation::open_in(workspace, session)?);
     let is_before = |call: &Call| call.step.is_some_and(|step| is_at_or_before(step, number));
     let begin = entries
         .iter()

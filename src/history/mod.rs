@@ -59,6 +59,6 @@ pub mod workspace;
 pub mod git {
     pub use crate::gitengine::{
         Answer, Blamed, Counted, Difference, Entry, Git, Group, Hunk, LOCAL_VARIABLES, Mode, Oid,
-        PatchStyle, RepoPath, Stat, check_version, git_bytes, os_path,
+        PatchStyle, RepoPath, Settings, Stat, check_version, git_bytes, os_path,
     };
 }

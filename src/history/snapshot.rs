@@ -7,7 +7,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::bytes::{self, Unnoted};
 use super::choice::Choice;
-use super::conversation;
+use super::conversation::{self, Keep};
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -210,6 +210,10 @@ fn write_with_conversation(
     seconds: i64,
 ) -> Result<Turn> {
     let said = match note.kind {
+        Kind::Turn if Keep::of(workspace) == Keep::Nothing => {
+            conversation::clear(workspace)?;
+            None
+        }
         Kind::Turn => conversation::Taken::of(workspace, &note.work)?,
         _ => None,
     };
@@ -655,7 +659,7 @@ fn summary(paths: &[&RepoPath]) -> String {
     let names: Vec<String> = paths
         .iter()
         .take(NAMED)
-        .map(|path| one_line(path))
+        .map(|path| path.in_one_line())
         .collect();
     match (names.as_slice(), paths.len()) {
         ([], _) => "Nothing changed".to_owned(),
@@ -664,13 +668,6 @@ fn summary(paths: &[&RepoPath]) -> String {
         }
         (names, _) => names.join(", "),
     }
-}
-
-fn one_line(path: &RepoPath) -> String {
-    let text = path.to_string();
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 #[cfg(test)]

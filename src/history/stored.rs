@@ -9,7 +9,7 @@ use crate::gitengine::{Commit, Oid};
 
 use super::conversation;
 use super::forget::Extent;
-use super::redact::{Redactor, SETTING};
+use super::redact::Redactor;
 use super::refnames::{self, SessionId};
 use super::session::Session;
 use super::trailers::{self, Trailers};
@@ -50,27 +50,13 @@ pub enum Place {
     File(Vec<u8>),
 }
 
-/// The redactor with the user's own patterns.
-///
-/// # Errors
-///
-/// A pattern is no regular expression.
-pub fn redactor(workspace: &Workspace) -> Result<Redactor> {
-    let own = workspace.settings.all(&SETTING.to_lowercase());
-    let own: Vec<String> = own
-        .into_iter()
-        .map(|pattern| String::from_utf8_lossy(pattern).into_owned())
-        .collect();
-    Redactor::new(&own)
-}
-
 /// Looks through what these sessions have stored, and with `in_files` through the files that only edio holds.
 ///
 /// # Errors
 ///
 /// There is no such session, a pattern of the user's is wrong, or git failed.
 pub fn find(workspace: &Workspace, extent: &Extent, in_files: bool) -> Result<Vec<Secret>> {
-    let redactor = redactor(workspace)?;
+    let redactor = Redactor::set(&workspace.settings)?;
     let sessions = match extent {
         Extent::Own => vec![Session::active_or_error(workspace)?],
         Extent::Session(id) => vec![Session::wanted(workspace, Some(id))?],

@@ -165,5 +165,5 @@ fn claude_code_goes_on_from_where_a_turn_ended() {
 #[test]
 fn claude_code_is_guarded() {
     let Some(mut stage) = stage() else { return };
-    turns::guarded(&mut stage, true);
+    turns::guarded(&mut stage);
 }

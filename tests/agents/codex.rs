@@ -179,5 +179,5 @@ fn codex_goes_on_from_where_a_turn_ended() {
 #[test]
 fn codex_is_guarded() {
     let Some(mut stage) = stage() else { return };
-    turns::guarded(&mut stage, true);
+    turns::guarded(&mut stage);
 }

@@ -107,7 +107,7 @@ fn gemini_has_its_turns_taken() {
 #[test]
 fn gemini_is_guarded() {
     let Some(_) = Gemini::folder() else { return };
-    turns::guarded(&mut Stage::of(&Gemini), true);
+    turns::guarded(&mut Stage::of(&Gemini));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn copilot_has_its_turns_taken_by_what_is_there_for_claude_code() {
 #[test]
 fn copilot_is_guarded() {
     let Some(_) = Copilot::folder() else { return };
-    turns::guarded(&mut Stage::of(&Copilot), true);
+    turns::guarded(&mut Stage::of(&Copilot));
 }
 
 #[test]
@@ -254,7 +254,81 @@ fn opencode_has_its_turns_taken() {
 #[test]
 fn opencode_is_guarded() {
     let Some(_) = OpenCode::folder() else { return };
-    turns::guarded(&mut Stage::of(&OpenCode), false);
+    turns::guarded(&mut Stage::of(&OpenCode));
+}
+
+/// What was said comes from its plugin: the closing words, and where all is kept, each part.
+#[test]
+fn opencode_tells_what_was_said() {
+    let Some(_) = OpenCode::folder() else { return };
+    let mut stage = Stage::of(&OpenCode);
+    stage.repo.git(["config", "edio.transcripts", "full"]);
+    let write = OpenCode.write(&stage, "draft", "one\n");
+    let look = call("read", json!({"filePath": stage.repo.path("nowhere")}));
+    let words = json!({"text": "the draft is there"});
+    stage.plays(
+        "Make a draft",
+        [write, look, OpenCode.run("echo made; false"), words],
+    );
+    stage.tell("Make a draft", false);
+    let write = OpenCode.write(&stage, "more", "two\n");
+    stage.plays("Write more", [write, json!({"text": "and more"})]);
+    stage.tell("Write more", true);
+    let shown = |turn: &str| stage.edio(&["show", turn, "--json"]).ok().json().remove(0);
+    assert_eq!(shown("1")["prompt_text"], "Make a draft");
+    assert_eq!(
+        shown("1")["reply"],
+        "the draft is there",
+        "{}",
+        stage.story()
+    );
+    assert_eq!(shown("2")["reply"], "and more");
+    let log = stage.edio(&["log", "--calls", "--json"]).ok().json();
+    let calls = log[1]["calls"].as_array().unwrap();
+    let said: Vec<(&str, bool)> = calls
+        .iter()
+        .map(|call| {
+            (
+                call["tool"].as_str().unwrap(),
+                call["failed"].as_bool().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(said, [("bash", true), ("read", true), ("write", false)]);
+    let kept = |turn| -> Vec<String> {
+        let message = stage
+            .repo
+            .git(["log", "-1", "--format=%B", &stage.repo.turn_ref(turn)]);
+        let mut sides = message
+            .lines()
+            .filter_map(|line| line.strip_prefix("Edio-Conversation: "));
+        let side = sides.next().unwrap().to_owned();
+        let text = stage
+            .repo
+            .git_raw(["cat-file", "blob", &format!("{side}:transcript")]);
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let line = |line: Value| {
+            let words = line["text"].as_str().or_else(|| line["tool"].as_str());
+            format!(
+                "{} {}",
+                line["role"].as_str().unwrap_or("-"),
+                words.unwrap_or("-")
+            )
+        };
+        lines.map(line).collect()
+    };
+    let first = [
+        "user Make a draft",
+        "assistant write",
+        "assistant read",
+        "assistant bash",
+        "assistant the draft is there",
+    ];
+    assert_eq!(kept(1), first);
+    assert_eq!(
+        kept(2),
+        ["user Write more", "assistant write", "assistant and more"]
+    );
 }
 
 struct Pi;
@@ -327,7 +401,7 @@ fn pi_has_its_turns_taken() {
 #[test]
 fn pi_is_guarded() {
     let Some(_) = Pi::folder() else { return };
-    turns::guarded(&mut Stage::of(&Pi), false);
+    turns::guarded(&mut Stage::of(&Pi));
 }
 
 struct Cline;

@@ -189,9 +189,8 @@ fn conversations(folder: &Path, session: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The guard stops a write over what was not read, and the model hears of both kinds of its words; notices are not heard
-/// by all.
-pub fn guarded(stage: &mut Stage, hears_notices: bool) {
+/// The guard stops a write over what was not read, and the model hears of it, and of its notices.
+pub fn guarded(stage: &mut Stage) {
     stage.edio(&["guard", "on"]).ok();
     stage.repo.write("mine", "the person's\n");
     let over = stage.agent.write(stage, "mine", "the agent's\n");
@@ -213,9 +212,8 @@ pub fn guarded(stage: &mut Stage, hears_notices: bool) {
     let again = stage.agent.run("true");
     stage.plays("Do it again", [again.clone(), again.clone(), again]);
     stage.tell("Do it again", false);
-    assert_eq!(
+    assert!(
         stage.model_knows("for the third time, with nothing changed"),
-        hears_notices,
         "{}",
         stage.story()
     );

@@ -21,6 +21,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::gitengine::Settings;
 
 use self::commands::Given;
 use self::headers::Header;
@@ -92,6 +93,20 @@ fn announcing() -> impl Iterator<Item = (&'static str, Announced)> {
 }
 
 impl Redactor {
+    /// With the patterns that the user has set.
+    ///
+    /// # Errors
+    ///
+    /// A pattern is no regular expression.
+    pub fn set(settings: &Settings) -> Result<Self> {
+        Self::new(&own::patterns(settings))
+    }
+
+    /// The same, without the patterns that are no regular expressions: for where nothing may stop.
+    pub fn set_leniently(settings: &Settings) -> (Self, Vec<Error>) {
+        Self::lenient(&own::patterns(settings))
+    }
+
     /// With these patterns of the user's own, beside what edio knows.
     ///
     /// # Errors
@@ -102,7 +117,7 @@ impl Redactor {
         errors.into_iter().next().map_or(Ok(redactor), Err)
     }
 
-    /// The same, without the patterns that are no regular expressions: for where nothing may stop.
+    /// The same, without the patterns that are no regular expressions.
     pub fn lenient(own: &[String]) -> (Self, Vec<Error>) {
         let (own, errors) = Own::read(own);
         let (words, announced): (Vec<_>, Vec<_>) = announcing().unzip();

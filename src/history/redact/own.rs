@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use crate::error::Error;
+use crate::gitengine::Settings;
 
 use super::{Finding, SETTING};
 
@@ -10,6 +11,13 @@ const KIND: &str = "own pattern";
 
 /// Regular expressions that the user gave.
 pub struct Own(Vec<Regex>);
+
+/// Those that are set.
+pub fn patterns(settings: &Settings) -> Vec<String> {
+    let patterns = settings.all(SETTING).into_iter();
+    let text = |pattern| String::from_utf8_lossy(pattern).into_owned();
+    patterns.map(text).collect()
+}
 
 impl Own {
     /// Reads them. Those that can't be read are left out, each with an error.

@@ -12,8 +12,6 @@ mod source;
 use std::collections::BTreeSet;
 use std::fs;
 
-use bstr::ByteSlice;
-
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
@@ -207,7 +205,7 @@ impl Wish {
         let number = self.target.number();
         match self.paths.as_slice() {
             [] => format!("restore {number}"),
-            [path] => format!("restore {number} -f {}", one_line(path)),
+            [path] => format!("restore {number} -f {}", path.in_one_line()),
             paths => format!("restore {number}: {} paths", paths.len()),
         }
     }
@@ -215,13 +213,6 @@ impl Wish {
     fn concerns(&self, path: &RepoPath) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|wanted| path.is_within(wanted))
     }
-}
-
-fn one_line(path: &RepoPath) -> String {
-    let text = path.as_bytes().to_str_lossy();
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 fn make_plan(

@@ -9,6 +9,7 @@ use super::super::record::{TurnRecord, path};
 use super::{Effect, Tool};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
+use crate::history::redact::Redactor;
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
 use crate::history::turn::{Kind, Work};
@@ -51,7 +52,7 @@ impl Tool for Snapshot {
     type Answer = Answer;
 
     fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
-        let request = Request {
+        let mut request = Request {
             kind: Kind::Turn,
             message: arguments.message.map(checked_message).transpose()?,
             unchanged: match arguments.if_changed {
@@ -65,6 +66,9 @@ impl Tool for Snapshot {
             moment: moment(),
         };
         let (mut workspace, mut warnings) = call.work()?;
+        // A person's words are kept to the letter. A model may repeat what it has read somewhere.
+        let (redactor, _) = Redactor::set_leniently(&workspace.settings);
+        request.message = request.message.map(|message| redactor.text(&message));
         let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
         warnings.extend(swept(&taken));
         let current = match taken.turn.is_none() && taken.standing.is_some() {
