@@ -270,18 +270,20 @@ fn see_to_one(
         session: event.session.clone(),
         model: event.model.clone(),
     };
-    let has_changed = match &event.what {
-        What::Using(_) => true,
-        What::Used(tool) => tool.touched != Touched::Nothing,
+    let is_work = match &event.what {
+        What::Using(tool) | What::Used(tool) => tool.touched != Touched::Nothing,
         _ => false,
     };
-    let brought = match has_changed {
+    let brought = match is_work {
         true => open_at_home(&by, homes, &job.folder)?,
         false => None,
     };
-    // The end of a conversation is no reason to begin to work in a repository.
-    let is_work = has_changed && matches!(event.what, What::Used(_));
-    let begins = matches!(event.what, What::Told(_)) || is_work || brought.is_some();
+    // Neither the end of a conversation nor a command that may change nothing is a reason to begin to work in a repository.
+    let begins = match &event.what {
+        What::Told(_) => true,
+        What::Using(tool) => brought.is_some() || matches!(tool.touched, Touched::Files(_)),
+        _ => is_work,
+    };
     if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
         return Ok(Vec::new());
     }
@@ -483,6 +485,7 @@ fn use_of(tool: &Tool, event: &Event, job: &Job) -> Use {
         call: tool.call.clone(),
         helper: event.helper.clone(),
         files: job.files.clone(),
+        is_foretold: event::tells_of_tools(&event.agent),
     }
 }
 

@@ -9,6 +9,7 @@ use super::super::record::{TurnRecord, path};
 use super::{Effect, Tool};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
+use crate::history::prompt::at_work_beside;
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
 use crate::history::turn::{Kind, Work};
@@ -51,6 +52,9 @@ impl Tool for Snapshot {
     type Answer = Answer;
 
     fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+        let (mut workspace, mut warnings) = call.work()?;
+        let moment = moment();
+        let agent = call.agent.clone();
         let request = Request {
             kind: Kind::Turn,
             message: arguments.message.map(checked_message).transpose()?,
@@ -59,12 +63,12 @@ impl Tool for Snapshot {
                 _ => Unchanged::Take,
             },
             work: Work {
-                agent: call.agent.clone(),
+                shared: at_work_beside(agent.as_deref(), &workspace.state, moment.seconds),
+                agent,
                 ..Work::default()
             },
-            moment: moment(),
+            moment,
         };
-        let (mut workspace, mut warnings) = call.work()?;
         let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
         warnings.extend(swept(&taken));
         let current = match taken.turn.is_none() && taken.standing.is_some() {
