@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Follow, Oid, RepoPath};
+use crate::gitengine::{BlameQuestion, Follow, Oid, RepoPath};
 
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
-use super::Version;
 use super::others::{self, Other};
 use super::owner::{self, Owner};
+use super::{Version, is_ignoring};
 
 /// How many earlier sessions are looked at for what one began with.
 const EARLIER: usize = 3;
@@ -41,7 +41,7 @@ pub struct Way {
 enum Finds {
     Commits,
     Snapshots,
-    Agents,
+    NotThePersons,
     Anything,
 }
 
@@ -51,7 +51,7 @@ impl Way {
         match self.finds {
             Finds::Commits => matches!(owner, Owner::Commit(_)),
             Finds::Snapshots => owner.turn().is_some(),
-            Finds::Agents => matches!(owner, Owner::Turn(_) | Owner::Shared(_)),
+            Finds::NotThePersons => !matches!(owner, Owner::Human(_) | Owner::Unknown(_)),
             Finds::Anything => true,
         }
     }
@@ -357,7 +357,7 @@ impl<'a> Elsewhere<'a> {
         let earlier = self.others()?.all.iter().filter(is_earlier);
         let way = |other: &Other| Way {
             to: other.current.commit.clone(),
-            finds: Finds::Agents,
+            finds: Finds::Anything,
         };
         Ok(earlier.take(EARLIER).map(way).collect())
     }
@@ -412,7 +412,8 @@ impl<'a> Elsewhere<'a> {
                 let finds = match other.accepted() {
                     // It is that accept, rebased, amended or squashed.
                     Some(_) => Finds::Snapshots,
-                    None => Finds::Agents,
+                    // What the person had written is as well the commit's.
+                    None => Finds::NotThePersons,
                 };
                 ways.push(Way { to, finds });
             }
@@ -475,8 +476,20 @@ impl<'a> Elsewhere<'a> {
         if git.blobs_at(&[tip], path)? == [None] {
             return Ok(false);
         }
-        let written = git.blame(tip, path, &[], Follow::Moves, None)?;
-        let taken_over = git.blame(commit, path, &[], Follow::Moves, Some(tip))?;
+        let question = BlameQuestion {
+            commit: tip,
+            path,
+            lines: &[],
+            follow: Follow::Moves,
+            parent: None,
+            is_ignoring: is_ignoring(self.workspace),
+        };
+        let written = git.blame(&question)?;
+        let taken_over = git.blame(&BlameQuestion {
+            commit,
+            parent: Some(tip),
+            ..question
+        })?;
         let commits: BTreeSet<&Oid> = written.brought.iter().map(|b| &b.commit).collect();
         let snapshots = owner::snapshots(self.workspace, commits.into_iter())?;
         let is_theirs = |oid: &Oid| {

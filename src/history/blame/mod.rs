@@ -14,7 +14,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path};
+use crate::gitengine::{
+    Blame, BlameQuestion, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path, ranges,
+};
 
 use self::beyond::Elsewhere;
 pub use self::owner::Owner;
@@ -160,9 +162,15 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
     })
 }
 
+/// The setting of git's that names lists of commits to ignore.
+const LISTS: &str = "blame.ignorerevsfile";
+
+fn is_ignoring(workspace: &Workspace) -> bool {
+    !workspace.settings.all(LISTS).is_empty()
+}
+
 /// git's blame ends where a list of commits is named that is not there, and there is no way to have it go on.
 fn check_settings(workspace: &Workspace) -> Result<()> {
-    const LISTS: &str = "blame.ignorerevsfile";
     for list in workspace.settings.all(LISTS) {
         let file = PathBuf::from(os_path(list));
         let is_plain = !list.is_empty() && !list.starts_with(b"~") && !list.starts_with(b"%(");
@@ -289,7 +297,15 @@ impl Tracer<'_> {
         if self.is_binary {
             return self.last_to_touch(commit, path, parent);
         }
-        let Blame { brought, commits } = git.blame(commit, path, lines, self.follow, parent)?;
+        let question = BlameQuestion {
+            commit,
+            path,
+            lines,
+            follow: self.follow,
+            parent,
+            is_ignoring: is_ignoring(self.workspace),
+        };
+        let Blame { brought, commits } = git.blame(&question)?;
         self.commits.extend(commits);
         Ok(brought.iter().flat_map(each_line).collect())
     }
@@ -336,16 +352,4 @@ fn each_line(brought: &Brought) -> impl Iterator<Item = (u32, Origin)> + '_ {
         };
         (brought.here + at, origin)
     })
-}
-
-/// Numbers as ranges.
-fn ranges(numbers: &BTreeSet<u32>) -> Vec<RangeInclusive<u32>> {
-    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some(last) if last.end() + 1 == *number => *last = *last.start()..=*number,
-            _ => ranges.push(*number..=*number),
-        }
-    }
-    ranges
 }
