@@ -42,6 +42,7 @@ pub use graft::Grafting;
 pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
 pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
+pub use moves::Line;
 #[cfg(test)]
 pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};

@@ -19,16 +19,20 @@ use super::trees::path_of_tree;
 /// Lines with fewer letters and digits than this are no sign of a move to git.
 const SIGNS: usize = 20;
 
-/// A line, as far as it counts.
-#[derive(Clone, Copy)]
-struct Line {
-    /// The same for lines that differ in blanks only. Few others have the same.
+/// A line, as far as it counts: lines that differ in blanks only are the same. Few others are taken to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
     key: u64,
     /// How many letters and digits it has.
-    signs: usize,
+    pub signs: usize,
 }
 
 impl Line {
+    /// The lines of a text.
+    pub fn all_of(content: &[u8]) -> impl Iterator<Item = Self> + '_ {
+        content.lines().map(Self::of)
+    }
+
     fn of(text: &[u8]) -> Self {
         let signs = text.iter().filter(|byte| byte.is_ascii_alphanumeric());
         Self {
@@ -76,7 +80,7 @@ pub(super) struct Lines(Vec<Line>);
 
 impl Lines {
     pub fn of(content: &[u8]) -> Self {
-        Self(content.lines().map(Line::of).collect())
+        Self(Line::all_of(content).collect())
     }
 
     fn of_run(&self, brought: &Brought) -> &[Line] {

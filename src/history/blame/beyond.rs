@@ -4,12 +4,10 @@
 //! the lines that its real parents don't have. A way leads only to what was there before the commit, so none leads back
 //! to it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-use bstr::ByteSlice;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{BlameQuestion, Follow, Oid, RepoPath};
+use crate::gitengine::{BlameQuestion, Follow, Line, Oid, RepoPath};
 
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
@@ -18,13 +16,14 @@ use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
 use super::others::{self, Other};
 use super::owner::{self, Owner};
+use super::versions::Versions;
 use super::{Version, is_ignoring};
 
 /// How many earlier sessions are looked at for what one began with.
 const EARLIER: usize = 3;
 
-/// How many letters and digits tell text from chance: what git asks of lines that moved.
-const SIGNS: usize = 20;
+/// How many of its earlier versions are looked at for what came back to a file.
+const VERSIONS: usize = 10;
 
 /// How many sessions are looked at for what a commit brought.
 const CANDIDATES: usize = 6;
@@ -67,8 +66,7 @@ pub struct Elsewhere<'a> {
     operations: BTreeMap<SessionId, Vec<Operation>>,
     /// Commits that were read; `None` where one is no snapshot.
     snapshots: BTreeMap<Oid, Option<Turn>>,
-    /// What versions have at paths.
-    blobs: BTreeMap<RepoPath, BTreeMap<Oid, Option<Oid>>>,
+    versions: Versions,
 }
 
 struct Others {
@@ -88,7 +86,7 @@ impl<'a> Elsewhere<'a> {
             sessions: BTreeMap::new(),
             operations: BTreeMap::new(),
             snapshots: BTreeMap::new(),
-            blobs: BTreeMap::new(),
+            versions: Versions::default(),
         }
     }
 
@@ -105,7 +103,10 @@ impl<'a> Elsewhere<'a> {
             let turns = there.filter_map(|(commit, _)| self.snapshots.get(commit)?.as_ref());
             let commits = turns.flat_map(|turn| [&turn.commit].into_iter().chain(&turn.parent));
             let commits: Vec<Oid> = commits.cloned().collect();
-            self.learn_blobs(path, &commits)?;
+            self.versions.learn(self.workspace, path, &commits)?;
+            if places.iter().any(|(commit, _)| self.is_humans(commit)) {
+                self.versions.read_all(self.workspace, path)?;
+            }
         }
         Ok(())
     }
@@ -120,20 +121,9 @@ impl<'a> Elsewhere<'a> {
         self.read(&parents)
     }
 
-    fn learn_blobs(&mut self, path: &RepoPath, commits: &[Oid]) -> Result<()> {
-        let known = self.blobs.entry(path.clone()).or_default();
-        let new = commits.iter().filter(|oid| !known.contains_key(*oid));
-        let new: Vec<&Oid> = new.collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let blobs = self.workspace.git.blobs_at(&new, path)?;
-        known.extend(new.into_iter().cloned().zip(blobs));
-        Ok(())
-    }
-
-    fn blob(&self, commit: &Oid, path: &RepoPath) -> Option<Oid> {
-        self.blobs.get(path)?.get(commit)?.clone()
+    fn is_humans(&self, commit: &Oid) -> bool {
+        let turn = self.snapshots.get(commit).and_then(Option::as_ref);
+        turn.is_some_and(|turn| turn.note.kind == Kind::Human)
     }
 
     fn unread<'c>(&self, commits: impl Iterator<Item = &'c Oid>) -> BTreeSet<Oid> {
@@ -151,20 +141,20 @@ impl<'a> Elsewhere<'a> {
         Ok(())
     }
 
-    /// The ways from a commit, the first to be gone first.
+    /// The ways from a commit that seems to have brought these lines, the first to be gone first.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn ways_from(&mut self, commit: &Oid, path: &RepoPath) -> Result<Vec<Way>> {
+    pub fn ways_from(&mut self, commit: &Oid, path: &RepoPath, lines: &[Line]) -> Result<Vec<Way>> {
         let ways = match self.snapshot(commit)? {
             _ if self.version.is_unsaved && commit == &self.version.commit => self.of_unsaved()?,
             Some(turn) if turn.note.kind == Kind::Baseline => self.earlier(&turn)?,
             Some(turn) => {
                 let mut ways = self.of_snapshot(&turn)?;
-                ways.extend(self.checked_out(&turn, path)?);
+                ways.extend(self.checked_out(&turn, path, lines)?);
                 if self.follow == Follow::Moves {
-                    ways.extend(self.taken_up_again(&turn, path)?);
+                    ways.extend(self.taken_up_again(&turn, path, lines)?);
                 }
                 ways
             }
@@ -250,78 +240,82 @@ impl<'a> Elsewhere<'a> {
         }))
     }
 
-    /// A file that is, to the byte, as HEAD has it was checked out from there, though HEAD did not move.
-    fn checked_out(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
+    /// A file that is, to the byte, as HEAD has it was checked out from there, though HEAD did not move. So were lines that
+    /// HEAD has and the version before had not.
+    fn checked_out(&mut self, turn: &Turn, path: &RepoPath, lines: &[Line]) -> Result<Option<Way>> {
         let Some(head) = turn.note.head.commit.clone() else {
             return Ok(None);
         };
-        self.learn_blobs(path, &[turn.commit.clone(), head.clone()])?;
-        let own = self.blob(&turn.commit, path);
-        let is_heads = own.is_some() && own == self.blob(&head, path);
+        let (own, before) = self.around(turn, path)?;
+        self.versions
+            .learn(self.workspace, path, std::slice::from_ref(&head))?;
+        let Some(heads) = self.versions.at(&head, path) else {
+            return Ok(None);
+        };
         let finds = Finds::Commits;
-        Ok(is_heads.then_some(Way { to: head, finds }))
+        let is_back = own.as_ref() == Some(&heads)
+            || self.follow == Follow::Moves && self.came_back(lines, &heads, before.as_ref())?;
+        Ok(is_back.then_some(Way { to: head, finds }))
     }
 
     /// A file that is, to the byte, as it was in an earlier turn came back from there: from a stash, or since somebody took
-    /// back what was done since. So did most of what a person seems to have written, if it stood there just before.
-    fn taken_up_again(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
+    /// back what was done since. So did what a person seems to have written, if it stood there not long before.
+    fn taken_up_again(
+        &mut self,
+        turn: &Turn,
+        path: &RepoPath,
+        lines: &[Line],
+    ) -> Result<Option<Way>> {
         let Some(session) = self.session(&turn.note.session)? else {
             return Ok(None);
         };
         let earlier = session.turns.range(..turn.number().turn).rev();
         let earlier = earlier.map(|(_, turn)| turn).chain(&session.baseline);
         let earlier: Vec<Oid> = earlier.map(|turn| turn.commit.clone()).collect();
-        let here = [&turn.commit].into_iter().chain(&turn.parent);
-        let here: Vec<Oid> = here.cloned().collect();
-        self.learn_blobs(path, &[here, earlier.clone()].concat())?;
-        let before = turn.parent.as_ref().and_then(|oid| self.blob(oid, path));
-        let (Some(own), Some(before)) = (self.blob(&turn.commit, path), before) else {
-            return Ok(None);
+        self.versions.learn(self.workspace, path, &earlier)?;
+        let (own, before) = self.around(turn, path)?;
+        let mut seen: BTreeSet<Oid> = before.iter().cloned().collect();
+        let mut others = Vec::new();
+        for commit in earlier {
+            let version = self.versions.at(&commit, path);
+            others.extend(
+                version
+                    .filter(|blob| seen.insert(blob.clone()))
+                    .map(|blob| (commit, blob)),
+            );
+        }
+        let is_same = |(_, blob): &&(Oid, Oid)| Some(blob) == own.as_ref();
+        let candidates: Vec<&(Oid, Oid)> = match turn.note.kind {
+            Kind::Human => others.iter().take(VERSIONS).collect(),
+            _ => Vec::new(),
         };
-        let other = |oid: &Oid| self.blob(oid, path).filter(|blob| blob != &before);
-        let mut versions = earlier.iter().filter_map(|oid| Some((oid, other(oid)?)));
-        let last = versions.next();
-        let same = last
-            .clone()
-            .into_iter()
-            .chain(versions)
-            .find(|(_, blob)| blob == &own);
-        let last = last.filter(|_| turn.note.kind == Kind::Human);
-        let Some((to, then)) = same.or(last) else {
-            return Ok(None);
-        };
-        let is_back = self.is_mostly_back(&own, &before, &then)?;
-        let finds = Finds::Anything;
-        Ok(is_back.then(|| Way {
-            to: to.clone(),
-            finds,
-        }))
+        for (commit, blob) in others.iter().find(is_same).into_iter().chain(candidates) {
+            if self.came_back(lines, blob, before.as_ref())? {
+                return Ok(Some(Way {
+                    to: commit.clone(),
+                    finds: Finds::Anything,
+                }));
+            }
+        }
+        Ok(None)
     }
 
-    /// Of the lines that a content has and the one before had not: did at least half stand in a third one? A few signs say
-    /// nothing.
-    fn is_mostly_back(&self, now: &Oid, before: &Oid, then: &Oid) -> Result<bool> {
-        let oids = [now, before, then].map(Oid::clone);
-        let contents = self.workspace.git.raw_objects("blob", &oids)?;
-        let [now, before, then] = contents.as_slice() else {
-            return Ok(false);
-        };
-        let lines = |content: &'_ [u8]| -> HashSet<Vec<u8>> {
-            content
-                .lines()
-                .map(|line| line.trim_ascii().to_vec())
-                .collect()
-        };
-        let (before, then) = (lines(before), lines(then));
-        let new: Vec<&[u8]> = now.lines().map(<[u8]>::trim_ascii).collect();
-        let new = new.into_iter().filter(|line| !before.contains(*line));
-        let (back, fresh): (Vec<&[u8]>, Vec<&[u8]>) = new.partition(|line| then.contains(*line));
-        let signs = back
-            .concat()
-            .iter()
-            .filter(|b| b.is_ascii_alphanumeric())
-            .count();
-        Ok(signs >= SIGNS && back.len() >= fresh.len())
+    /// What a snapshot has at a path, and what the one before has.
+    fn around(&mut self, turn: &Turn, path: &RepoPath) -> Result<(Option<Oid>, Option<Oid>)> {
+        let commits: Vec<Oid> = [&turn.commit]
+            .into_iter()
+            .chain(&turn.parent)
+            .cloned()
+            .collect();
+        self.versions.learn(self.workspace, path, &commits)?;
+        let parent = turn.parent.as_ref();
+        let before = parent.and_then(|parent| self.versions.at(parent, path));
+        Ok((self.versions.at(&turn.commit, path), before))
+    }
+
+    fn came_back(&mut self, lines: &[Line], earlier: &Oid, before: Option<&Oid>) -> Result<bool> {
+        self.versions
+            .came_back(self.workspace, lines, earlier, before)
     }
 
     fn operations(&mut self, id: &SessionId) -> Result<&Vec<Operation>> {

@@ -8,6 +8,7 @@ mod beyond;
 mod others;
 mod owner;
 pub mod story;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{
-    Blame, BlameQuestion, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path, ranges,
+    Blame, BlameQuestion, Blamed, Brought, Entry, Line as Said, Mode, Oid, RepoPath, os_path,
+    ranges,
 };
 
 use self::beyond::Elsewhere;
@@ -136,6 +138,7 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
         elsewhere: Elsewhere::new(workspace, version, question.follow),
         follow: question.follow,
         is_binary,
+        lines: Said::all_of(&content).collect(),
         commits: BTreeMap::new(),
     };
     let wanted = match (is_binary, &question.lines) {
@@ -233,6 +236,8 @@ struct Tracer<'a> {
     elsewhere: Elsewhere<'a>,
     follow: Follow,
     is_binary: bool,
+    /// What the lines say.
+    lines: Vec<Said>,
     commits: BTreeMap<Oid, Blamed>,
 }
 
@@ -260,7 +265,11 @@ impl Tracer<'_> {
     /// Follows what a commit seems to have brought to where it took it from, if it only took it over.
     fn go_beyond(&mut self, commit: &Oid, path: &RepoPath, found: &mut Found) -> Result<()> {
         let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
-        for way in self.elsewhere.ways_from(commit, path)? {
+        let said = found.iter().filter(|(_, origin)| here(origin));
+        let said =
+            said.filter_map(|(number, _)| self.lines.get((*number as usize).checked_sub(1)?));
+        let said: Vec<Said> = said.copied().collect();
+        for way in self.elsewhere.ways_from(commit, path, &said)? {
             let left: BTreeSet<u32> = found
                 .values()
                 .filter(|origin| here(origin))
