@@ -636,3 +636,55 @@ fn a_file_that_is_no_utf8_has_owners_too() {
     assert_eq!(super::story::owner(&lines[1]), "1.1 claude");
     assert_eq!(lines[1]["text"], serde_json::json!({"bytes": "dGjp"}));
 }
+
+/// What the person wrote at the same time is more than what came back.
+#[test]
+fn what_is_checked_out_of_head_before_an_edit_is_the_commits() {
+    let line = "let this = a_line(long, enough, to_be, known_again);\n";
+    let story = Story::of(&[("f", &format!("base\n{line}"))]);
+    let claude = story.claude();
+    claude.turn("first", "f", "base\nclaude\n");
+    story.git(&["checkout", "-q", "-f", "HEAD"]);
+    story.writes("f", &format!("one\ntwo\nthree\nbase\n{line}"));
+    claude.turn("second", "g", "more\n");
+    story.owned(
+        "f",
+        &[
+            "one | human 2",
+            "two | human 2",
+            "three | human 2",
+            "base | commit base",
+            "let this = a_line(long, enough, to_be, known_again); | commit base",
+        ],
+    );
+}
+
+/// The turn that it was done in ended without it.
+#[test]
+fn what_comes_back_of_a_step_is_whose_it_was() {
+    let line = "let this = a_line(long, enough, to_be, known_again);\n";
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    claude.writes("f", &format!("base\n{line}"));
+    story.git(&["stash"]);
+    claude.stops();
+    story.git(&["stash", "pop"]);
+    claude.turn("second", "g", "more\n");
+    assert_eq!(story.owners(&["f"]), ["commit base", "1.1 claude"]);
+}
+
+/// A session begins with what an earlier one had of a commit that is no more what HEAD has.
+#[test]
+fn what_an_earlier_session_brought_back_is_the_commits() {
+    let story = Story::of(&[("f", "base\nold\n")]);
+    let claude = story.claude();
+    claude.turn("first", "f", "base\n");
+    story.commit("without it");
+    story.edio(&["restore", "0", "-f", "f"]).ok();
+    story.edio(&["sessions", "--close"]).ok();
+    claude.turn("second", "g", "more\n");
+    story.owned("f", &["base | commit base", "old | commit base"]);
+    story.commit("with it again");
+    story.owned("f", &["base | commit base", "old | commit base"]);
+}

@@ -12,7 +12,7 @@ use crate::gitengine::{BlameQuestion, Follow, Line, Oid, RepoPath};
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
-use super::super::turn::{Kind, Turn};
+use super::super::turn::{Kind, Number, Turn};
 use super::super::workspace::Workspace;
 use super::others::{self, Other};
 use super::owner::{self, Owner};
@@ -64,6 +64,8 @@ pub struct Elsewhere<'a> {
     others: Option<Others>,
     sessions: BTreeMap<SessionId, Option<Session>>,
     operations: BTreeMap<SessionId, Vec<Operation>>,
+    /// The snapshots of sessions, the last first.
+    all: BTreeMap<SessionId, Vec<(Number, Oid)>>,
     /// Commits that were read; `None` where one is no snapshot.
     snapshots: BTreeMap<Oid, Option<Turn>>,
     versions: Versions,
@@ -85,6 +87,7 @@ impl<'a> Elsewhere<'a> {
             others: None,
             sessions: BTreeMap::new(),
             operations: BTreeMap::new(),
+            all: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             versions: Versions::default(),
         }
@@ -266,12 +269,10 @@ impl<'a> Elsewhere<'a> {
         path: &RepoPath,
         lines: &[Line],
     ) -> Result<Option<Way>> {
-        let Some(session) = self.session(&turn.note.session)? else {
-            return Ok(None);
-        };
-        let earlier = session.turns.range(..turn.number().turn).rev();
-        let earlier = earlier.map(|(_, turn)| turn).chain(&session.baseline);
-        let earlier: Vec<Oid> = earlier.map(|turn| turn.commit.clone()).collect();
+        let number = turn.number().turn;
+        let all = self.all_of(&turn.note.session)?.iter();
+        let earlier = all.filter(|(other, _)| other.turn < number);
+        let earlier: Vec<Oid> = earlier.map(|(_, commit)| commit.clone()).collect();
         self.versions.learn(self.workspace, path, &earlier)?;
         let (own, before) = self.around(turn, path)?;
         let mut seen: BTreeSet<Oid> = before.iter().cloned().collect();
@@ -298,6 +299,27 @@ impl<'a> Elsewhere<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// The snapshots of a session, steps, too, the last first.
+    fn all_of(&mut self, id: &SessionId) -> Result<&Vec<(Number, Oid)>> {
+        let workspace = self.workspace;
+        if !self.all.contains_key(id) {
+            let session = self.session(id)?.into_iter();
+            let turns = session.flat_map(|session| session.turns.values().chain(&session.current));
+            let tips: Vec<&Oid> = turns.map(|turn| &turn.commit).collect();
+            let history = workspace.git.history(&tips)?;
+            let turns = history.iter().filter_map(Turn::read);
+            let own = turns.filter(|turn| &turn.note.session == id);
+            let mut all: Vec<(Number, Oid)> = own.map(|t| (t.number(), t.commit)).collect();
+            // A turn comes after its steps.
+            all.sort_by_key(|(number, _)| {
+                std::cmp::Reverse((number.turn, number.step == 0, number.step))
+            });
+            self.all.insert(id.clone(), all);
+        }
+        let all = self.all.get(id);
+        all.ok_or_else(|| Error::bug("the snapshots were not looked up"))
     }
 
     /// What a snapshot has at a path, and what the one before has.
