@@ -33,6 +33,11 @@ impl Line {
         content.lines().map(Self::of)
     }
 
+    /// Is there nothing in it?
+    pub fn is_blank(&self) -> bool {
+        self.key == key(b"")
+    }
+
     fn of(text: &[u8]) -> Self {
         let signs = text.iter().filter(|byte| byte.is_ascii_alphanumeric());
         Self {

@@ -269,22 +269,8 @@ impl<'a> Elsewhere<'a> {
         path: &RepoPath,
         lines: &[Line],
     ) -> Result<Option<Way>> {
-        let number = turn.number().turn;
-        let all = self.all_of(&turn.note.session)?.iter();
-        let earlier = all.filter(|(other, _)| other.turn < number);
-        let earlier: Vec<Oid> = earlier.map(|(_, commit)| commit.clone()).collect();
-        self.versions.learn(self.workspace, path, &earlier)?;
         let (own, before) = self.around(turn, path)?;
-        let mut seen: BTreeSet<Oid> = before.iter().cloned().collect();
-        let mut others = Vec::new();
-        for commit in earlier {
-            let version = self.versions.at(&commit, path);
-            others.extend(
-                version
-                    .filter(|blob| seen.insert(blob.clone()))
-                    .map(|blob| (commit, blob)),
-            );
-        }
+        let others = self.earlier_versions(turn, path)?;
         let is_same = |(_, blob): &&(Oid, Oid)| Some(blob) == own.as_ref();
         let candidates: Vec<&(Oid, Oid)> = match turn.note.kind {
             Kind::Human => others.iter().take(VERSIONS).collect(),
@@ -299,6 +285,57 @@ impl<'a> Elsewhere<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// The versions of a file in earlier turns, each once, without the one just before: the last first.
+    fn earlier_versions(&mut self, turn: &Turn, path: &RepoPath) -> Result<Vec<(Oid, Oid)>> {
+        let number = turn.number().turn;
+        let all = self.all_of(&turn.note.session)?.iter();
+        let earlier = all.filter(|(other, _)| other.turn < number);
+        let earlier: Vec<Oid> = earlier.map(|(_, commit)| commit.clone()).collect();
+        self.versions.learn(self.workspace, path, &earlier)?;
+        let (_, before) = self.around(turn, path)?;
+        let mut seen: BTreeSet<Oid> = before.into_iter().collect();
+        let mut others = Vec::new();
+        for commit in earlier {
+            let version = self.versions.at(&commit, path);
+            others.extend(
+                version
+                    .filter(|blob| seen.insert(blob.clone()))
+                    .map(|blob| (commit, blob)),
+            );
+        }
+        Ok(others)
+    }
+
+    /// Did a line that the person seems to have written stand in the file not long before? Who took it up again may have
+    /// written it anew, if it says too little to be known again.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn may_be_older(&mut self, turn: &Turn, path: &RepoPath, line: Line) -> Result<bool> {
+        if turn.note.kind != Kind::Human || self.follow == Follow::Nothing || line.is_blank() {
+            return Ok(false);
+        }
+        // One more of what stands there is new.
+        if let (_, Some(before)) = self.around(turn, path)?
+            && self.versions.has(self.workspace, &before, line)?
+        {
+            return Ok(false);
+        }
+        let head: Vec<Oid> = turn.note.head.commit.iter().cloned().collect();
+        self.versions.learn(self.workspace, path, &head)?;
+        let heads = head.iter().filter_map(|head| self.versions.at(head, path));
+        let heads: Vec<Oid> = heads.collect();
+        let others = self.earlier_versions(turn, path)?.into_iter();
+        let others = others.take(VERSIONS).map(|(_, blob)| blob);
+        for blob in heads.into_iter().chain(others) {
+            if self.versions.has(self.workspace, &blob, line)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The snapshots of a session, steps, too, the last first.

@@ -150,15 +150,19 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
     let found = found.map_err(|error| check_settings(workspace).err().unwrap_or(error))?;
     let origins: BTreeSet<&Oid> = found.values().map(|origin| &origin.commit).collect();
     let owners = owner::of_commits(workspace, version, &origins)?;
-    let lines = found.iter().filter_map(|(number, origin)| {
-        Some(Line {
+    let mut lines = Vec::new();
+    for (number, origin) in &found {
+        let Some(owner) = owners.get(&origin.commit) else {
+            continue;
+        };
+        lines.push(Line {
             number: *number,
-            owner: owners.get(&origin.commit)?.clone(),
+            owner: tracer.sure_of(owner, *number, origin)?,
             origin: origin.clone(),
-        })
-    });
+        });
+    }
     Ok(Owners {
-        lines: lines.collect(),
+        lines,
         commits: tracer.commits,
         content,
         is_binary,
@@ -262,13 +266,30 @@ impl Tracer<'_> {
         }
     }
 
+    /// The owner of a line, where that is for sure.
+    fn sure_of(&mut self, owner: &Owner, number: u32, origin: &Origin) -> Result<Owner> {
+        let said = self.said(number);
+        Ok(match (owner, said) {
+            (Owner::Human(turn), Some(said))
+                if self.elsewhere.may_be_older(turn, &origin.path, said)? =>
+            {
+                Owner::Unknown(turn.clone())
+            }
+            _ => owner.clone(),
+        })
+    }
+
+    /// What a line says.
+    fn said(&self, number: u32) -> Option<Said> {
+        let at = (number as usize).checked_sub(1)?;
+        self.lines.get(at).copied()
+    }
+
     /// Follows what a commit seems to have brought to where it took it from, if it only took it over.
     fn go_beyond(&mut self, commit: &Oid, path: &RepoPath, found: &mut Found) -> Result<()> {
         let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
         let said = found.iter().filter(|(_, origin)| here(origin));
-        let said =
-            said.filter_map(|(number, _)| self.lines.get((*number as usize).checked_sub(1)?));
-        let said: Vec<Said> = said.copied().collect();
+        let said: Vec<Said> = said.filter_map(|(number, _)| self.said(*number)).collect();
         for way in self.elsewhere.ways_from(commit, path, &said)? {
             let left: BTreeSet<u32> = found
                 .values()

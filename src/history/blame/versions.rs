@@ -85,16 +85,26 @@ impl Versions {
         self.read(workspace, std::slice::from_ref(earlier))?;
         let mut back: Vec<&Line> = lines
             .iter()
-            .filter(|line| self.has(earlier, line))
+            .filter(|line| self.is_in(earlier, line))
             .collect();
         if let Some(before) = before.filter(|_| signs(&back) >= SIGNS) {
             self.read(workspace, std::slice::from_ref(before))?;
-            back.retain(|line| !self.has(before, line));
+            back.retain(|line| !self.is_in(before, line));
         }
         Ok(signs(&back) >= SIGNS)
     }
 
-    fn has(&self, blob: &Oid, line: &Line) -> bool {
+    /// Has a content this line?
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn has(&mut self, workspace: &Workspace, blob: &Oid, line: Line) -> Result<bool> {
+        self.read(workspace, std::slice::from_ref(blob))?;
+        Ok(self.is_in(blob, &line))
+    }
+
+    fn is_in(&self, blob: &Oid, line: &Line) -> bool {
         self.lines
             .get(blob)
             .is_some_and(|lines| lines.contains(line))
