@@ -4,6 +4,7 @@
 //! turns of the session to what was committed before it. Where that ends at a commit which only took over what was
 //! written elsewhere (an accept, a partial restore, a pull), the lines are followed there ([`beyond`]).
 
+mod back;
 mod beyond;
 mod others;
 mod owner;
