@@ -413,6 +413,23 @@ fn the_end_of_a_conversation_ends_what_is_open_and_begins_nothing() {
 }
 
 #[test]
+fn how_a_prompt_ended_is_known_though_nobody_could_see_to_it_then() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    repo.write("a", "half\n");
+    let failure = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "StopFailure"});
+    let mut without_git = repo.command(["hook", "claude"]);
+    call_as(without_git.env("PATH", "/nowhere"), failure.to_string());
+    claude.says("SessionEnd", json!({"reason": "other"}));
+    let turns = log(&repo, &[]);
+    assert_eq!(fields(&turns[0], &["message", "status"]), "first | failed");
+    let left = fs::read_dir(repo.path(".git/edio")).unwrap();
+    let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(left.filter(|name| name.starts_with("ended")).count(), 0);
+}
+
+#[test]
 fn a_turn_that_failed_says_so() {
     let repo = Repo::with(&[("a", "a\n")]);
     let claude = Claude::at(&repo);

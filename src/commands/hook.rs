@@ -125,8 +125,29 @@ fn hear(agent: &str) {
         What::Closed | What::Ended(Ending::Interrupted) => LAST_WAIT,
         _ => longest_wait(),
     };
+    if let What::Ended(ending) = event.what {
+        note_ending(&event, ending);
+    }
     if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
         worker.ends_within(wait.saturating_sub(watch.elapsed()));
+    }
+}
+
+/// Notes how it ended before anything else: an agent that ends itself may end what its hooks have started, and the end of
+/// the conversation, which it tells next, may be seen to first.
+fn note_ending(event: &Event, ending: Ending) {
+    let by = by(event);
+    for scratch in homes(event).iter().filter_map(|home| scratch_near(home)) {
+        // Where it can't be noted, it is seen to a little later, as ever.
+        let _ = prompt::foretell_ending(&scratch, &by, in_history(ending));
+    }
+}
+
+fn by(event: &Event) -> By {
+    By {
+        agent: event.agent.clone(),
+        session: event.session.clone(),
+        model: event.model.clone(),
     }
 }
 
@@ -308,28 +329,27 @@ fn see_to_one(
     homes: &[PathBuf],
     is_late: &dyn Fn() -> bool,
 ) -> Result<Vec<Job>> {
-    let by = By {
-        agent: event.agent.clone(),
-        session: event.session.clone(),
-        model: event.model.clone(),
-    };
-    let has_changed = match &event.what {
-        What::Using(_) => true,
-        What::Used(tool) => tool.touched != Touched::Nothing,
+    let by = by(event);
+    let is_work = match &event.what {
+        What::Using(tool) | What::Used(tool) => tool.touched != Touched::Nothing,
         _ => false,
     };
-    let brought = match has_changed {
+    let brought = match is_work {
         true => open_at_home(&by, homes, &job.folder)?,
         false => None,
     };
-    // The end of a conversation is no reason to begin to work in a repository.
-    let is_work = has_changed && matches!(event.what, What::Used(_));
-    let begins = matches!(event.what, What::Told(_)) || is_work || brought.is_some();
+    // Neither the end of a conversation nor a command that may change nothing is a reason to begin to work in a repository.
+    let begins = match &event.what {
+        What::Told(_) => true,
+        What::Using(tool) => brought.is_some() || matches!(tool.touched, Touched::Files(_)),
+        _ => is_work,
+    };
     if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
         return Ok(Vec::new());
     }
     let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
     Guard::of(&workspace.settings).save(&workspace.scratch())?;
+    prompt::heed_ending(&mut workspace, &by)?;
     let now = Now {
         moment: moment(),
         is_late,
@@ -345,7 +365,8 @@ fn see_to_one(
     let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
     let before = workspace.state.session.clone();
     let done = handle(&mut workspace, event, &by, job, &now);
-    if has_changed && workspace.state.session != before {
+    let is_of_tool = matches!(event.what, What::Using(_) | What::Used(_));
+    if is_of_tool && workspace.state.session != before {
         guarding::changed(event, &workspace.scratch())?;
     }
     let heard = &mut workspace.state.heard;
@@ -566,6 +587,7 @@ fn use_of(tool: &Tool, event: &Event, job: &Job) -> Use {
         call: tool.call.clone(),
         helper: event.helper.clone(),
         files: job.files.clone(),
+        is_foretold: event::tells_of_tools(&event.agent),
     }
 }
 

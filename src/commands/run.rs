@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Context, moment, name_skipped, stat};
-use crate::clock::Stopwatch;
+use crate::agents::event::tells_of_tools;
+use crate::clock::{self, Stopwatch};
 use crate::error::{Error, Result};
 use crate::history::git::{Group, Oid};
 use crate::history::limits::TooMuch;
@@ -65,6 +66,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         .args(words)
         .dir(&context.place.folder)
         .trace(context.place.trace.as_ref());
+    let began = clock::now();
     let watch = args
         .watch
         .map(|seconds| Watch::begin(context, &args.command, seconds));
@@ -78,7 +80,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     // From here on a Ctrl-C ends neither this process nor, in a group of their own, its children.
     context.place.group = Group::Own;
-    if let Err(error) = after(context, &args.command, work) {
+    if let Err(error) = after(context, &args.command, work, began) {
         context.term.warn("the snapshot after the command failed");
         context.term.error(&error);
     }
@@ -156,15 +158,17 @@ fn look(
     if seen.as_ref() != Some(&scan.tree) {
         return Ok(Some(scan.tree));
     }
+    let moment = moment();
     let request = Request {
         kind: Kind::Step,
         message: Some(message.to_owned()),
         unchanged: Unchanged::Skip,
         work: Work {
             agent,
+            shared: prompt::at_work(&workspace.state, moment.seconds),
             ..Work::default()
         },
-        moment: moment(),
+        moment,
     };
     record(&mut workspace, scan, &request)?;
     Ok(None)
@@ -179,17 +183,22 @@ fn agent_name(program: &OsString) -> Option<String> {
 fn before(context: &mut Context) -> Result<()> {
     let mut workspace = context.open_to_change()?;
     let scan = scan(&workspace, TooMuch::Refuse)?;
+    let moment = moment();
+    let shared = prompt::at_work(&workspace.state, moment.seconds);
     if ground(&mut workspace)?.is_none() {
-        begin_here(&mut workspace, scan, moment())?;
+        begin_here(&mut workspace, scan, shared, moment)?;
         return Ok(());
     }
-    close_steps(&mut workspace, moment())?;
+    close_steps(&mut workspace, moment)?;
     let request = Request {
         kind: Kind::Human,
         message: None,
         unchanged: Unchanged::Skip,
-        work: Work::default(),
-        moment: moment(),
+        work: Work {
+            shared,
+            ..Work::default()
+        },
+        moment,
     };
     let taken = record(&mut workspace, scan, &request)?;
     if let Some(turn) = taken.turn {
@@ -202,21 +211,29 @@ fn before(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn after(context: &mut Context, command: &[OsString], work: Work) -> Result<()> {
+fn after(context: &mut Context, command: &[OsString], work: Work, began: i64) -> Result<()> {
     let mut workspace = context.open_locked()?;
+    let moment = moment();
     if let Some(agent) = &work.agent {
         let now = Now {
-            moment: moment(),
+            moment,
             is_late: &|| false,
         };
         prompt::left(&mut workspace, agent, &now)?;
     }
+    let mut shared = prompt::at_work(&workspace.state, moment.seconds);
+    let heard = &workspace.state.heard;
+    let told_of_tools = |agent: &&String| {
+        tells_of_tools(agent) && heard.get(*agent).is_some_and(|heard| *heard >= began)
+    };
+    // What its hooks have not told of, no tool of it did.
+    shared.extend(work.agent.iter().filter(told_of_tools).cloned());
     let request = Request {
         kind: Kind::Turn,
         message: Some(as_typed(command)),
         unchanged: Unchanged::Skip,
-        work,
-        moment: moment(),
+        work: Work { shared, ..work },
+        moment,
     };
     let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
     match &taken.turn {

@@ -13,6 +13,7 @@ use crate::history::archive::close;
 use crate::history::git::Oid;
 use crate::history::limits::TooMuch;
 use crate::history::overlap::{self, Overlap, overlaps};
+use crate::history::prompt;
 use crate::history::refnames::{SessionId, Shelf};
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Unchanged, take};
@@ -105,12 +106,16 @@ fn with_unsaved(
     workspace: &mut crate::history::workspace::Locked,
     session: Session,
 ) -> Result<Session> {
+    let moment = moment();
     let request = Request {
         kind: Kind::Human,
         message: None,
         unchanged: Unchanged::Skip,
-        work: Work::default(),
-        moment: moment(),
+        work: Work {
+            shared: prompt::at_work(&workspace.state, moment.seconds),
+            ..Work::default()
+        },
+        moment,
     };
     let mut session = session;
     if let Some(turn) = take(workspace, &request, TooMuch::Refuse)?.turn {

@@ -1,12 +1,13 @@
 //! Which commit brought each line of a file: git's own blame.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
 use bstr::ByteSlice;
 
 use super::command::{Answer, Ask, Git};
 use super::error::Result;
+use super::moves::Lines;
 use super::objects::Oid;
 use super::paths::{RepoPath, os_path};
 
@@ -94,35 +95,95 @@ impl Hunk {
 /// More ranges than this are not asked for one by one.
 const RANGES: usize = 200;
 
+/// Has git follow lines, whatever became of their blanks.
+const WITHOUT_BLANKS: [&str; 1] = ["-w"];
+
+/// Has it follow them within their file, too, and to others.
+const WITH_MOVES: [&str; 4] = ["-w", "-M", "-C", "-C"];
+
+/// Which lines are asked about.
+pub struct BlameQuestion<'a> {
+    /// The history that ends here.
+    pub commit: &'a Oid,
+    /// The file.
+    pub path: &'a RepoPath,
+    /// The lines. No range means all.
+    pub lines: &'a [RangeInclusive<u32>],
+    /// Who owns what was only moved or formatted anew.
+    pub follow: Follow,
+    /// The commit is taken to have grown from this one, and from no other.
+    pub parent: Option<&'a Oid>,
+    /// Does git ignore commits that the user has listed? Then a line may have had another text in the commit that it is
+    /// said to be of.
+    pub is_ignoring: bool,
+}
+
 impl Git {
-    /// Which commit brought each of these lines of a file, in the history that ends at a commit. No range means all.
-    /// Where another parent is given, the commit is taken to have grown from that one, and from no other.
+    /// Which commit brought each line of a file.
     ///
     /// # Errors
     ///
     /// The commit has no such file, or it has fewer lines, or git failed.
-    pub fn blame(
+    pub fn blame(&self, question: &BlameQuestion<'_>) -> Result<Blame> {
+        match question.follow {
+            Follow::Nothing => self.ask_for_blame(question, question.lines, &[]),
+            Follow::Moves if question.is_ignoring => {
+                self.ask_for_blame(question, question.lines, &WITH_MOVES)
+            }
+            Follow::Moves => self.blame_with_moves(question),
+        }
+    }
+
+    /// The same as git's own search for moves would find, which takes several times as long: it is done only for lines that
+    /// may have moved.
+    fn blame_with_moves(&self, question: &BlameQuestion<'_>) -> Result<Blame> {
+        let mut blame = self.ask_for_blame(question, question.lines, &WITHOUT_BLANKS)?;
+        let file = self.entries_at(question.commit, std::slice::from_ref(question.path))?;
+        let file: Vec<Oid> = file.into_iter().map(|(_, entry)| entry.oid).collect();
+        let content = self.raw_objects("blob", &file)?.concat();
+        let grafted = question.parent.map(|parent| (question.commit, parent));
+        let lines = Lines::of(&content);
+        let moved = self.maybe_moved(&blame.brought, &lines, grafted)?;
+        let moved: BTreeSet<u32> = moved
+            .iter()
+            .flat_map(|b| b.here..b.here + b.count)
+            .collect();
+        if moved.is_empty() {
+            return Ok(blame);
+        }
+        let ranges = ranges(&moved);
+        if ranges.len() > RANGES {
+            return self.ask_for_blame(question, question.lines, &WITH_MOVES);
+        }
+        let again = self.ask_for_blame(question, &ranges, &WITH_MOVES)?;
+        blame
+            .brought
+            .retain(|brought| !moved.contains(&brought.here));
+        blame.brought.extend(again.brought);
+        blame.commits.extend(again.commits);
+        Ok(blame)
+    }
+
+    /// Asks for some lines, or all.
+    fn ask_for_blame(
         &self,
-        commit: &Oid,
-        path: &RepoPath,
+        question: &BlameQuestion<'_>,
         lines: &[RangeInclusive<u32>],
-        follow: Follow,
-        parent: Option<&Oid>,
+        options: &[&str],
     ) -> Result<Blame> {
+        let (commit, path) = (question.commit, question.path);
         let ask = || {
             let mut ask = self
                 .ask("blame")
                 .setting("core.quotePath=false")
                 .setting("i18n.logOutputEncoding=UTF-8")
-                .args(["--incremental", "--no-textconv", "--root"]);
-            if follow == Follow::Moves {
-                ask = ask.args(["-w", "-M", "-C", "-C"]);
-            }
+                .args(["--incremental", "--no-textconv", "--root"])
+                .args(options);
             if lines.len() <= RANGES {
                 let ranges = lines.iter();
                 ask = ask.args(ranges.map(|range| format!("-L{},{}", range.start(), range.end())));
             }
-            if let Some(parent) = parent {
+            if let Some(parent) = question.parent {
                 ask = ask.args(["-S", "/dev/stdin"]);
                 ask = ask.input(format!("{commit} {parent}\n"));
             }
@@ -144,8 +205,8 @@ impl Git {
         }
     }
 
-    /// How a line came into a file: the part of the difference between two versions of it in which the line is. `None` where
-    /// they do not differ there.
+    /// How a line came into a file: the part of the difference between two versions of it in which the line is. `None`
+    /// where they do not differ there.
     ///
     /// # Errors
     ///
@@ -254,6 +315,18 @@ impl Blame {
             }
         }
     }
+}
+
+/// Numbers as ranges.
+pub fn ranges(numbers: &BTreeSet<u32>) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if last.end() + 1 == *number => *last = *last.start()..=*number,
+            _ => ranges.push(*number..=*number),
+        }
+    }
+    ranges
 }
 
 /// `<commit> <line there> <line here> <how many>`.

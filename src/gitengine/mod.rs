@@ -16,6 +16,7 @@ mod ignore;
 mod index;
 mod mail;
 mod merge;
+mod moves;
 #[cfg(test)]
 mod noise;
 mod objects;
@@ -30,7 +31,7 @@ mod status;
 mod trees;
 mod unpack;
 
-pub use blame::{Blame, Blamed, Brought, Follow, Hunk};
+pub use blame::{Blame, BlameQuestion, Blamed, Brought, Follow, Hunk, ranges};
 pub use bundle::Header;
 pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
@@ -41,6 +42,7 @@ pub use graft::Grafting;
 pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
 pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
+pub use moves::Line;
 #[cfg(test)]
 pub use noise::noise;
 pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};

@@ -4,19 +4,21 @@
 //! are open are remembered in the workspace's state; the steps carry what was told, too, so that a turn has its message
 //! even where that memory was lost.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::gitengine::RepoPath;
+use crate::error::{Result, While};
+use crate::gitengine::{ObjectFormat, RepoPath};
 
 use super::limits::TooMuch;
-use super::scan::{look_at, scan};
+use super::scan::{Scan, look_at, scan};
 use super::snapshot::{
-    Moment, Request, Unchanged, begin_here, close_steps, ground, record, record_named, remember,
+    Moment, Request, Unchanged, begin_here, close_steps, ground, head_tree, record, record_named,
+    remember,
 };
-use super::state::State;
+use super::state::{State, write_at_once};
 use super::turn::{Ending, Kind, Number, Work};
 use super::workspace::{Locked, Start, Workspace};
 
@@ -84,6 +86,8 @@ pub struct Use {
     pub helper: Option<String>,
     /// The files that it touches, where it touches no others. They may lie outside the work tree.
     pub files: Option<Vec<PathBuf>>,
+    /// Was it told of before it was used? Then what had changed until then is a step of its own.
+    pub is_foretold: bool,
 }
 
 /// When it is, and whether the agent has gone on meanwhile: what is looked at then is no more what it left behind.
@@ -166,9 +170,9 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
         return Ok(());
     }
     take_declared(workspace, by, now)?;
-    let unfinished = by.take_prompt(&mut workspace.state);
-    let before = what_was_before(workspace, by, unfinished, now);
+    let before = what_was_before(workspace, by, now);
     let state = &mut workspace.state;
+    by.take_prompt(state);
     state.prompts.retain(|other| seconds - other.at <= PATIENCE);
     // Also where that failed: what comes of it has its message then.
     state.prompts.push(Prompt {
@@ -179,33 +183,23 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
 }
 
 /// Records what has changed until an agent was told something.
-fn what_was_before(
-    workspace: &mut Locked,
-    by: &By,
-    unfinished: Option<Prompt>,
-    now: &Now<'_>,
-) -> Result<()> {
+fn what_was_before(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
     let scan = scan(workspace, TooMuch::Refuse)?;
-    let are_others = open(&workspace.state, now.moment.seconds).next().is_some();
-    let Some(ground) = ground(workspace)? else {
-        return begin_here(workspace, scan, now.moment).map(drop);
-    };
-    if let Some(unfinished) = unfinished {
-        let mut shared = others(workspace, &by.agent, &by.session, now);
-        if scan.tree != ground.tree && unfinished.tells_of_tools {
-            // No tool did it.
-            shared = with(shared, &by.agent);
-        }
-        let work = Work {
-            shared,
-            helpers: unfinished.helpers.clone(),
-            ..by.work(Some(&unfinished))
-        };
+    let is_late = (now.is_late)();
+    // What is found late may be what the agent has gone on to do.
+    let late = is_late.then(|| by.agent.clone()).into_iter();
+    let at_work = at_work(&workspace.state, now.moment.seconds);
+    if ground(workspace)?.is_none() {
+        let shared = late.fold(at_work, with);
+        return begin_here(workspace, scan, shared, now.moment).map(drop);
+    }
+    if let Some(unfinished) = by.open_prompt(&workspace.state).cloned() {
+        let work = work_at_end(workspace, by, Some(&unfinished), &scan, now)?;
         let ending = unfinished.ending().unwrap_or(Ending::Interrupted);
         let request = turn(Some(unfinished.text), work, ending, now);
         return record(workspace, scan, &request).map(drop);
     }
-    if are_others {
+    if !at_work.is_empty() {
         // It may be theirs.
         return remember(workspace, scan);
     }
@@ -215,7 +209,8 @@ fn what_was_before(
         message: None,
         unchanged: Unchanged::Skip,
         work: Work {
-            ending: (now.is_late)().then_some(Ending::Unmeasured),
+            ending: is_late.then_some(Ending::Unmeasured),
+            shared: late.collect(),
             ..Work::default()
         },
         moment: now.moment,
@@ -230,16 +225,23 @@ fn what_was_before(
 ///
 /// The snapshot failed.
 pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
-    let Some(open) = by.open_prompt(&workspace.state) else {
-        return Ok(());
-    };
-    let shared = with(others(workspace, &by.agent, &by.session, now), &by.agent);
+    let has_begun = ground(workspace)?.is_some();
+    let open = by.open_prompt(&workspace.state);
     let work = Work {
-        prompt: by.work(Some(open)).prompt,
-        shared,
+        prompt: by.work(open).prompt,
+        shared: with(
+            at_work(&workspace.state, now.moment.seconds),
+            by.agent.clone(),
+        ),
         ..Work::default()
     };
-    step(workspace, by, tool.files.as_deref(), work, now)?;
+    if has_begun {
+        step(workspace, by, tool.files.as_deref(), work, now)?;
+    } else if open.is_some() || tool.files.is_some() {
+        // The session was accepted or closed since the agent was told what it works on, or that was told elsewhere.
+        let scan = scan(workspace, TooMuch::Refuse)?;
+        begin_here(workspace, scan, work.shared, now.moment)?;
+    }
     let mut prompts = workspace.state.prompts.iter_mut();
     if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
         // What was under way before has ended, or was never allowed.
@@ -257,13 +259,18 @@ pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Resu
 ///
 /// The snapshot failed.
 pub fn used(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<Option<Number>> {
+    let was_seen = ground(workspace)?.is_some();
     let known = by.open_prompt(&workspace.state);
     if let (Some(known), Some(call)) = (known, &tool.call)
         && known.calls.contains(call)
     {
         return Ok(None);
     }
-    let work = by.work_with(known, tool);
+    let mut work = by.work_with(known, tool);
+    if !was_seen || (known.is_none() && !tool.is_foretold) {
+        // Nobody knows how it was before.
+        work.shared.push(by.agent.clone());
+    }
     let has_step = step(workspace, by, tool.files.as_deref(), work, now)?;
     let mut prompts = workspace.state.prompts.iter_mut();
     if let Some(prompt) = prompts.find(|prompt| by.is_of(prompt)) {
@@ -327,7 +334,8 @@ fn step(
     let scan = scan(workspace, TooMuch::Refuse)?;
     let mut request = step_request(work, now);
     if let Some(agent) = &request.work.agent {
-        request.work.shared = others(workspace, agent, &request.work.agent_session, now);
+        let others = others(workspace, agent, &request.work.agent_session, now);
+        request.work.shared = others.into_iter().fold(request.work.shared, with);
     }
     Ok(record(workspace, scan, &request)?.turn.is_some())
 }
@@ -369,6 +377,21 @@ fn step_request(work: Work, now: &Now<'_>) -> Request {
     }
 }
 
+/// The agents that are at work here: what no tool has done may be theirs, as well as the person's.
+pub fn at_work(state: &State, seconds: i64) -> Vec<String> {
+    let agents = open(state, seconds).map(|prompt| prompt.agent.clone());
+    agents.fold(Vec::new(), with)
+}
+
+/// The same beside an agent that says what it did itself. Where it tells of its tools, too, none of them did that.
+pub fn at_work_beside(agent: Option<&str>, state: &State, seconds: i64) -> Vec<String> {
+    let open = open(state, seconds);
+    let beside = open.filter(|open| Some(open.agent.as_str()) != agent || open.tells_of_tools);
+    beside
+        .map(|prompt| prompt.agent.clone())
+        .fold(Vec::new(), with)
+}
+
 /// The other agents that are at work here: what a scan finds may be theirs.
 fn others(
     workspace: &Workspace,
@@ -378,15 +401,14 @@ fn others(
 ) -> Vec<String> {
     let open = open(&workspace.state, now.moment.seconds);
     let others = open.filter(|prompt| prompt.agent != agent || prompt.session != *session);
-    let mut names: Vec<String> = others.map(|prompt| prompt.agent.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+    others
+        .map(|prompt| prompt.agent.clone())
+        .fold(Vec::new(), with)
 }
 
 /// These agents, and one more, in their order.
-fn with(mut agents: Vec<String>, agent: &str) -> Vec<String> {
-    agents.push(agent.to_owned());
+fn with(mut agents: Vec<String>, agent: String) -> Vec<String> {
+    agents.push(agent);
     agents.sort_unstable();
     agents.dedup();
     agents
@@ -406,8 +428,42 @@ fn in_work_tree(workspace: &Locked, files: &[PathBuf]) -> Option<Vec<RepoPath>> 
 ///
 /// The snapshot failed.
 pub fn paused(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()> {
-    let work = by.work(by.open_prompt(&workspace.state));
+    let was_seen = ground(workspace)?.is_some();
+    let known = by.open_prompt(&workspace.state);
+    let mut work = by.work(known);
+    if !was_seen || !is_its_own(known) {
+        work.shared.push(by.agent.clone());
+    }
     step(workspace, by, None, work, now).map(drop)
+}
+
+/// Is what has changed since the last snapshot an agent's own? Where it tells of its tools, none of them did it.
+fn is_its_own(prompt: Option<&Prompt>) -> bool {
+    prompt.is_some_and(|prompt| !prompt.tells_of_tools)
+}
+
+/// Who worked on what has changed since the last snapshot, as a turn of an agent's ends.
+fn work_at_end(
+    workspace: &mut Locked,
+    by: &By,
+    prompt: Option<&Prompt>,
+    scan: &Scan,
+    now: &Now<'_>,
+) -> Result<Work> {
+    let mut shared = others(workspace, &by.agent, &by.session, now);
+    let (before, was_seen) = match ground(workspace)? {
+        Some(ground) => (ground.tree, true),
+        None => (head_tree(workspace, &scan.head)?, false),
+    };
+    let is_its_own = was_seen && is_its_own(prompt) && !(now.is_late)();
+    if before != scan.tree && !is_its_own {
+        shared = with(shared, by.agent.clone());
+    }
+    Ok(Work {
+        shared,
+        helpers: prompt.map_or_else(Vec::new, |prompt| prompt.helpers.clone()),
+        ..by.work(prompt)
+    })
 }
 
 /// An agent has ended what it was told to do: what has changed since is a turn, and none where nothing has.
@@ -424,20 +480,7 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     let ending = prompt.as_ref().and_then(Prompt::ending).unwrap_or(ending);
     take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
-    let mut shared = others(workspace, &by.agent, &by.session, now);
-    let has_more = ground(workspace)?.is_some_and(|ground| ground.tree != scan.tree);
-    if has_more && prompt.as_ref().is_none_or(|prompt| prompt.tells_of_tools) {
-        // No tool did it.
-        shared = with(shared, &by.agent);
-    }
-    let work = Work {
-        shared,
-        helpers: prompt
-            .iter()
-            .flat_map(|prompt| prompt.helpers.clone())
-            .collect(),
-        ..by.work(prompt.as_ref())
-    };
+    let work = work_at_end(workspace, by, prompt.as_ref(), &scan, now)?;
     let is_owed = prompt.as_ref().is_some_and(|prompt| prompt.in_others_turn);
     let mut request = turn(prompt.map(|prompt| prompt.text), work, ending, now);
     if is_owed {
@@ -452,6 +495,40 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
         workspace.state.save(&workspace.scratch())?;
     }
     Ok(())
+}
+
+/// The file that tells how a conversation's prompt has ended.
+fn ending_file(by: &By) -> String {
+    let session = by.session.as_deref().unwrap_or_default();
+    let conversation = format!("{} {session}", by.agent);
+    let name = ObjectFormat::Sha1.hash_content(conversation.as_bytes());
+    format!("ended-{name}")
+}
+
+/// Notes how an agent's prompt has ended, without a lock or a look, for whoever works here next.
+///
+/// # Errors
+///
+/// The scratch folder can't be written.
+pub fn foretell_ending(scratch: &Path, by: &By, ending: Ending) -> Result<()> {
+    write_at_once(scratch, &ending_file(by), ending.to_string().as_bytes())
+}
+
+/// Takes up what was noted of the end of the prompt of this agent's that is open.
+///
+/// # Errors
+///
+/// The scratch folder can't be written.
+pub fn heed_ending(workspace: &mut Locked, by: &By) -> Result<()> {
+    let file = workspace.scratch().join(ending_file(by));
+    let Ok(word) = fs::read_to_string(&file) else {
+        return Ok(());
+    };
+    fs::remove_file(&file).or_cannot(|| format!("can't remove {}", file.display()))?;
+    match word.parse() {
+        Ok(ending) => note_ending(workspace, by, ending),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Remembers how a prompt has ended, whatever becomes of this process. What was told first counts.

@@ -413,12 +413,18 @@ fn begin_at_head(workspace: &Locked, tree: Oid, head: &Head, moment: Moment) -> 
     })
 }
 
-/// Begins a session whose turn 0 is the work tree as it is: for work that edio sees begin.
+/// Begins a session whose turn 0 is the work tree as it is: for work that edio sees begin. What is uncommitted then is the
+/// person's, or may be that of these agents.
 ///
 /// # Errors
 ///
 /// Any step failed. Then there is no session.
-pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<Standing> {
+pub fn begin_here(
+    workspace: &mut Locked,
+    scan: Scan,
+    shared: Vec<String>,
+    moment: Moment,
+) -> Result<Standing> {
     let raw_ids = &scan.on_disk(workspace)?.raw_ids;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
     let of_turn = OfTurn {
@@ -427,7 +433,12 @@ pub fn begin_here(workspace: &mut Locked, scan: Scan, moment: Moment) -> Result<
     };
     let id = SessionId::begun_at(moment.seconds, moment.random);
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
+    let work = Work {
+        shared,
+        ..Work::default()
+    };
     let note = Note {
+        work,
         choice: scan.choice.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),

@@ -4,3 +4,4 @@ mod places;
 mod random;
 pub mod story;
 mod table;
+mod why;

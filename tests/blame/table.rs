@@ -81,6 +81,118 @@ fn what_came_while_an_agent_only_talked_is_shared() {
     );
 }
 
+/// Nobody looked at the files between the accept and the end of the turn.
+#[test]
+fn what_came_after_an_accept_inside_a_prompt_is_shared() {
+    for put_away in [&["accept", "-m", "accepted"][..], &["sessions", "--close"]] {
+        let story = Story::of(&[("f", "base\n")]);
+        let claude = story.claude();
+        claude.told("first");
+        claude.writes("f", "base\nclaude\n");
+        story.edio(put_away).ok();
+        story.writes("f", "base\nclaude\nwhose\n");
+        claude.stops();
+        let owners = story.owners(&["f:3"]);
+        assert_eq!(owners, ["shared 1"], "{put_away:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_used_after_an_accept_owns_what_it_wrote() {
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    claude.writes("f", "base\nclaude\n");
+    story.edio(&["accept", "-m", "accepted"]).ok();
+    story.writes("f", "base\nclaude\nwhose\n");
+    claude.runs(|| story.writes("f", "base\nclaude\nwhose\ntool\n"));
+    claude.stops();
+    story.owned(
+        "f",
+        &[
+            "base | commit base",
+            "claude | 1.1 claude",
+            "whose | shared 0",
+            "tool | 1.1 claude",
+        ],
+    );
+    let text = story.edio(&["blame", "f:3"]);
+    assert!(text.ok().stdout.contains("0  claude, you"), "{text}");
+}
+
+/// The agent was told something new, while what it was told before had never ended.
+#[test]
+fn what_was_there_when_an_accepted_prompt_was_broken_off_is_shared() {
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    claude.writes("f", "base\nclaude\n");
+    story.edio(&["accept", "-m", "accepted"]).ok();
+    story.writes("f", "base\nclaude\nwhose\n");
+    claude.turn("second", "f", "base\nclaude\nwhose\nsecond\n");
+    assert_eq!(story.owners(&["f:3-4"]), ["shared 0", "1.1 claude"]);
+}
+
+#[test]
+fn what_a_session_is_closed_with_inside_a_prompt_is_shared() {
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    claude.writes("f", "base\nclaude\n");
+    let call = claude.begins(None);
+    story.writes("f", "base\nclaude\nwhose\n");
+    story.edio(&["sessions", "--close"]).ok();
+    claude.ends(None, &call);
+    claude.stops();
+    claude.turn("second", "g", "more\n");
+    assert_eq!(story.owners(&["f:2-3"]), ["1.1 claude", "shared 1"]);
+}
+
+/// Its helper, say: what it was told has ended.
+#[test]
+fn what_was_there_before_a_tool_that_nobody_asked_for_is_shared() {
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.turn("first", "f", "base\nclaude\n");
+    story.writes("f", "base\nclaude\nperson\n");
+    claude.writes("f", "base\nclaude\nperson\nhelper\n");
+    claude.stops();
+    assert_eq!(story.owners(&["f:3-4"]), ["shared 2.1", "2.2 claude"]);
+}
+
+#[test]
+fn what_a_helper_leaves_that_no_tool_wrote_is_shared() {
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    story.writes("f", "base\nwhose\n");
+    claude.says("SubagentStop", serde_json::json!({"agent_id": "h1"}));
+    claude.stops();
+    assert_eq!(story.owners(&["f:2"]), ["shared 1.1"]);
+}
+
+/// `run` sees the end of an agent whose hooks told of all its tools.
+#[test]
+fn what_changed_in_a_run_beside_the_tools_is_shared() {
+    let story = Story::of(&[("f", "base\n")]);
+    let agent = story.repo.outside().join("claude");
+    let said = |event: &str| {
+        format!(
+            "printf '%s' '{{\"session_id\":\"s1\",\"hook_event_name\":\"{event}\",\"prompt\":\"go\"}}' | '{}' hook claude\n",
+            crate::common::edio_binary().display()
+        )
+    };
+    let script = format!(
+        "#!/bin/sh\n{}{}echo person >>f\n",
+        said("UserPromptSubmit"),
+        said("Stop")
+    );
+    story.repo.write(&agent, script);
+    story.repo.chmod(&agent, 0o755);
+    story.edio(&["run", agent.to_str().unwrap()]).ok();
+    assert_eq!(story.owners(&["f:2"]), ["shared 1"]);
+}
+
 #[test]
 fn a_formatter_changes_no_owner_but_who_touched_it_last() {
     let story = Story::of(&[("f", "if x {\ncall();\n}\n")]);
@@ -472,7 +584,7 @@ fn what_came_with_another_head_is_not_the_turns() {
     assert_eq!(story.owners(&["g"]), ["commit base", "commit pulled"]);
 }
 
-/// A few signs say nothing: who takes them up again may have written them anew.
+/// A few signs say nothing: who takes them up again may have written them anew, and nobody knows.
 #[test]
 fn what_comes_back_from_the_stash_is_whose_it_was() {
     let line = "let this = a_line(long, enough, to_be, known_again);\n";
@@ -491,7 +603,7 @@ fn what_comes_back_from_the_stash_is_whose_it_was() {
         story.owners(&["f"]),
         ["commit base", "1.1 claude", "human 4"]
     );
-    assert_eq!(story.owners(&["short"]), ["commit base", "human 4"]);
+    assert_eq!(story.owners(&["short"]), ["commit base", "none 4"]);
     assert_eq!(story.owners(&["--strict", "f:2"]), ["human 4"]);
 }
 
@@ -523,4 +635,56 @@ fn a_file_that_is_no_utf8_has_owners_too() {
     let lines = story.lines(&["f"]);
     assert_eq!(super::story::owner(&lines[1]), "1.1 claude");
     assert_eq!(lines[1]["text"], serde_json::json!({"bytes": "dGjp"}));
+}
+
+/// What the person wrote at the same time is more than what came back.
+#[test]
+fn what_is_checked_out_of_head_before_an_edit_is_the_commits() {
+    let line = "let this = a_line(long, enough, to_be, known_again);\n";
+    let story = Story::of(&[("f", &format!("base\n{line}"))]);
+    let claude = story.claude();
+    claude.turn("first", "f", "base\nclaude\n");
+    story.git(&["checkout", "-q", "-f", "HEAD"]);
+    story.writes("f", &format!("one\ntwo\nthree\nbase\n{line}"));
+    claude.turn("second", "g", "more\n");
+    story.owned(
+        "f",
+        &[
+            "one | human 2",
+            "two | human 2",
+            "three | human 2",
+            "base | commit base",
+            "let this = a_line(long, enough, to_be, known_again); | commit base",
+        ],
+    );
+}
+
+/// The turn that it was done in ended without it.
+#[test]
+fn what_comes_back_of_a_step_is_whose_it_was() {
+    let line = "let this = a_line(long, enough, to_be, known_again);\n";
+    let story = Story::of(&[("f", "base\n")]);
+    let claude = story.claude();
+    claude.told("first");
+    claude.writes("f", &format!("base\n{line}"));
+    story.git(&["stash"]);
+    claude.stops();
+    story.git(&["stash", "pop"]);
+    claude.turn("second", "g", "more\n");
+    assert_eq!(story.owners(&["f"]), ["commit base", "1.1 claude"]);
+}
+
+/// A session begins with what an earlier one had of a commit that is no more what HEAD has.
+#[test]
+fn what_an_earlier_session_brought_back_is_the_commits() {
+    let story = Story::of(&[("f", "base\nold\n")]);
+    let claude = story.claude();
+    claude.turn("first", "f", "base\n");
+    story.commit("without it");
+    story.edio(&["restore", "0", "-f", "f"]).ok();
+    story.edio(&["sessions", "--close"]).ok();
+    claude.turn("second", "g", "more\n");
+    story.owned("f", &["base | commit base", "old | commit base"]);
+    story.commit("with it again");
+    story.owned("f", &["base | commit base", "old | commit base"]);
 }

@@ -4,27 +4,23 @@
 //! the lines that its real parents don't have. A way leads only to what was there before the commit, so none leads back
 //! to it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-use bstr::ByteSlice;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Follow, Oid, RepoPath};
+use crate::gitengine::{BlameQuestion, Follow, Line, Oid, RepoPath};
 
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
-use super::super::turn::{Kind, Turn};
+use super::super::turn::{Kind, Number, Turn};
 use super::super::workspace::Workspace;
-use super::Version;
 use super::others::{self, Other};
 use super::owner::{self, Owner};
+use super::versions::Versions;
+use super::{Version, is_ignoring};
 
 /// How many earlier sessions are looked at for what one began with.
 const EARLIER: usize = 3;
-
-/// How many letters and digits tell text from chance: what git asks of lines that moved.
-const SIGNS: usize = 20;
 
 /// How many sessions are looked at for what a commit brought.
 const CANDIDATES: usize = 6;
@@ -33,15 +29,15 @@ const CANDIDATES: usize = 6;
 pub struct Way {
     /// The parent.
     pub to: Oid,
-    finds: Finds,
+    pub(super) finds: Finds,
 }
 
 /// Whose lines are looked for on a way: what it finds of others' is no reason to go it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Finds {
+pub(super) enum Finds {
     Commits,
     Snapshots,
-    Agents,
+    NotThePersons,
     Anything,
 }
 
@@ -51,7 +47,7 @@ impl Way {
         match self.finds {
             Finds::Commits => matches!(owner, Owner::Commit(_)),
             Finds::Snapshots => owner.turn().is_some(),
-            Finds::Agents => matches!(owner, Owner::Turn(_) | Owner::Shared(_)),
+            Finds::NotThePersons => !matches!(owner, Owner::Human(_) | Owner::Unknown(_)),
             Finds::Anything => true,
         }
     }
@@ -59,16 +55,17 @@ impl Way {
 
 /// Knows the ways.
 pub struct Elsewhere<'a> {
-    workspace: &'a Workspace,
+    pub(super) workspace: &'a Workspace,
     version: &'a Version,
-    follow: Follow,
+    pub(super) follow: Follow,
     others: Option<Others>,
     sessions: BTreeMap<SessionId, Option<Session>>,
     operations: BTreeMap<SessionId, Vec<Operation>>,
+    /// The snapshots of sessions, the last first.
+    pub(super) all: BTreeMap<SessionId, Vec<(Number, Oid)>>,
     /// Commits that were read; `None` where one is no snapshot.
     snapshots: BTreeMap<Oid, Option<Turn>>,
-    /// What versions have at paths.
-    blobs: BTreeMap<RepoPath, BTreeMap<Oid, Option<Oid>>>,
+    pub(super) versions: Versions,
 }
 
 struct Others {
@@ -87,8 +84,9 @@ impl<'a> Elsewhere<'a> {
             others: None,
             sessions: BTreeMap::new(),
             operations: BTreeMap::new(),
+            all: BTreeMap::new(),
             snapshots: BTreeMap::new(),
-            blobs: BTreeMap::new(),
+            versions: Versions::default(),
         }
     }
 
@@ -105,7 +103,10 @@ impl<'a> Elsewhere<'a> {
             let turns = there.filter_map(|(commit, _)| self.snapshots.get(commit)?.as_ref());
             let commits = turns.flat_map(|turn| [&turn.commit].into_iter().chain(&turn.parent));
             let commits: Vec<Oid> = commits.cloned().collect();
-            self.learn_blobs(path, &commits)?;
+            self.versions.learn(self.workspace, path, &commits)?;
+            if places.iter().any(|(commit, _)| self.is_humans(commit)) {
+                self.versions.read_all(self.workspace, path)?;
+            }
         }
         Ok(())
     }
@@ -120,20 +121,9 @@ impl<'a> Elsewhere<'a> {
         self.read(&parents)
     }
 
-    fn learn_blobs(&mut self, path: &RepoPath, commits: &[Oid]) -> Result<()> {
-        let known = self.blobs.entry(path.clone()).or_default();
-        let new = commits.iter().filter(|oid| !known.contains_key(*oid));
-        let new: Vec<&Oid> = new.collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let blobs = self.workspace.git.blobs_at(&new, path)?;
-        known.extend(new.into_iter().cloned().zip(blobs));
-        Ok(())
-    }
-
-    fn blob(&self, commit: &Oid, path: &RepoPath) -> Option<Oid> {
-        self.blobs.get(path)?.get(commit)?.clone()
+    fn is_humans(&self, commit: &Oid) -> bool {
+        let turn = self.snapshots.get(commit).and_then(Option::as_ref);
+        turn.is_some_and(|turn| turn.note.kind == Kind::Human)
     }
 
     fn unread<'c>(&self, commits: impl Iterator<Item = &'c Oid>) -> BTreeSet<Oid> {
@@ -151,20 +141,20 @@ impl<'a> Elsewhere<'a> {
         Ok(())
     }
 
-    /// The ways from a commit, the first to be gone first.
+    /// The ways from a commit that seems to have brought these lines, the first to be gone first.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn ways_from(&mut self, commit: &Oid, path: &RepoPath) -> Result<Vec<Way>> {
+    pub fn ways_from(&mut self, commit: &Oid, path: &RepoPath, lines: &[Line]) -> Result<Vec<Way>> {
         let ways = match self.snapshot(commit)? {
             _ if self.version.is_unsaved && commit == &self.version.commit => self.of_unsaved()?,
             Some(turn) if turn.note.kind == Kind::Baseline => self.earlier(&turn)?,
             Some(turn) => {
                 let mut ways = self.of_snapshot(&turn)?;
-                ways.extend(self.checked_out(&turn, path)?);
+                ways.extend(self.checked_out(&turn, path, lines)?);
                 if self.follow == Follow::Moves {
-                    ways.extend(self.taken_up_again(&turn, path)?);
+                    ways.extend(self.taken_up_again(&turn, path, lines)?);
                 }
                 ways
             }
@@ -250,80 +240,6 @@ impl<'a> Elsewhere<'a> {
         }))
     }
 
-    /// A file that is, to the byte, as HEAD has it was checked out from there, though HEAD did not move.
-    fn checked_out(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
-        let Some(head) = turn.note.head.commit.clone() else {
-            return Ok(None);
-        };
-        self.learn_blobs(path, &[turn.commit.clone(), head.clone()])?;
-        let own = self.blob(&turn.commit, path);
-        let is_heads = own.is_some() && own == self.blob(&head, path);
-        let finds = Finds::Commits;
-        Ok(is_heads.then_some(Way { to: head, finds }))
-    }
-
-    /// A file that is, to the byte, as it was in an earlier turn came back from there: from a stash, or since somebody took
-    /// back what was done since. So did most of what a person seems to have written, if it stood there just before.
-    fn taken_up_again(&mut self, turn: &Turn, path: &RepoPath) -> Result<Option<Way>> {
-        let Some(session) = self.session(&turn.note.session)? else {
-            return Ok(None);
-        };
-        let earlier = session.turns.range(..turn.number().turn).rev();
-        let earlier = earlier.map(|(_, turn)| turn).chain(&session.baseline);
-        let earlier: Vec<Oid> = earlier.map(|turn| turn.commit.clone()).collect();
-        let here = [&turn.commit].into_iter().chain(&turn.parent);
-        let here: Vec<Oid> = here.cloned().collect();
-        self.learn_blobs(path, &[here, earlier.clone()].concat())?;
-        let before = turn.parent.as_ref().and_then(|oid| self.blob(oid, path));
-        let (Some(own), Some(before)) = (self.blob(&turn.commit, path), before) else {
-            return Ok(None);
-        };
-        let other = |oid: &Oid| self.blob(oid, path).filter(|blob| blob != &before);
-        let mut versions = earlier.iter().filter_map(|oid| Some((oid, other(oid)?)));
-        let last = versions.next();
-        let same = last
-            .clone()
-            .into_iter()
-            .chain(versions)
-            .find(|(_, blob)| blob == &own);
-        let last = last.filter(|_| turn.note.kind == Kind::Human);
-        let Some((to, then)) = same.or(last) else {
-            return Ok(None);
-        };
-        let is_back = self.is_mostly_back(&own, &before, &then)?;
-        let finds = Finds::Anything;
-        Ok(is_back.then(|| Way {
-            to: to.clone(),
-            finds,
-        }))
-    }
-
-    /// Of the lines that a content has and the one before had not: did at least half stand in a third one? A few signs say
-    /// nothing.
-    fn is_mostly_back(&self, now: &Oid, before: &Oid, then: &Oid) -> Result<bool> {
-        let oids = [now, before, then].map(Oid::clone);
-        let contents = self.workspace.git.raw_objects("blob", &oids)?;
-        let [now, before, then] = contents.as_slice() else {
-            return Ok(false);
-        };
-        let lines = |content: &'_ [u8]| -> HashSet<Vec<u8>> {
-            content
-                .lines()
-                .map(|line| line.trim_ascii().to_vec())
-                .collect()
-        };
-        let (before, then) = (lines(before), lines(then));
-        let new: Vec<&[u8]> = now.lines().map(<[u8]>::trim_ascii).collect();
-        let new = new.into_iter().filter(|line| !before.contains(*line));
-        let (back, fresh): (Vec<&[u8]>, Vec<&[u8]>) = new.partition(|line| then.contains(*line));
-        let signs = back
-            .concat()
-            .iter()
-            .filter(|b| b.is_ascii_alphanumeric())
-            .count();
-        Ok(signs >= SIGNS && back.len() >= fresh.len())
-    }
-
     fn operations(&mut self, id: &SessionId) -> Result<&Vec<Operation>> {
         let workspace = self.workspace;
         if !self.operations.contains_key(id) {
@@ -357,7 +273,7 @@ impl<'a> Elsewhere<'a> {
         let earlier = self.others()?.all.iter().filter(is_earlier);
         let way = |other: &Other| Way {
             to: other.current.commit.clone(),
-            finds: Finds::Agents,
+            finds: Finds::Anything,
         };
         Ok(earlier.take(EARLIER).map(way).collect())
     }
@@ -412,7 +328,8 @@ impl<'a> Elsewhere<'a> {
                 let finds = match other.accepted() {
                     // It is that accept, rebased, amended or squashed.
                     Some(_) => Finds::Snapshots,
-                    None => Finds::Agents,
+                    // What the person had written is as well the commit's.
+                    None => Finds::NotThePersons,
                 };
                 ways.push(Way { to, finds });
             }
@@ -475,8 +392,20 @@ impl<'a> Elsewhere<'a> {
         if git.blobs_at(&[tip], path)? == [None] {
             return Ok(false);
         }
-        let written = git.blame(tip, path, &[], Follow::Moves, None)?;
-        let taken_over = git.blame(commit, path, &[], Follow::Moves, Some(tip))?;
+        let question = BlameQuestion {
+            commit: tip,
+            path,
+            lines: &[],
+            follow: Follow::Moves,
+            parent: None,
+            is_ignoring: is_ignoring(self.workspace),
+        };
+        let written = git.blame(&question)?;
+        let taken_over = git.blame(&BlameQuestion {
+            commit,
+            parent: Some(tip),
+            ..question
+        })?;
         let commits: BTreeSet<&Oid> = written.brought.iter().map(|b| &b.commit).collect();
         let snapshots = owner::snapshots(self.workspace, commits.into_iter())?;
         let is_theirs = |oid: &Oid| {
@@ -514,7 +443,7 @@ impl<'a> Elsewhere<'a> {
         others.ok_or_else(|| Error::bug("the sessions were not looked up"))
     }
 
-    fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {
+    pub(super) fn session(&mut self, id: &SessionId) -> Result<Option<&Session>> {
         if !self.sessions.contains_key(id) {
             let found = Session::find(self.workspace, id)?;
             self.sessions.insert(id.clone(), found);

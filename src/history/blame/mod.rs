@@ -4,17 +4,22 @@
 //! turns of the session to what was committed before it. Where that ends at a commit which only took over what was
 //! written elsewhere (an accept, a partial restore, a pull), the lines are followed there ([`beyond`]).
 
+mod back;
 mod beyond;
 mod others;
 mod owner;
 pub mod story;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Blame, Blamed, Brought, Entry, Mode, Oid, RepoPath, os_path};
+use crate::gitengine::{
+    Blame, BlameQuestion, Blamed, Brought, Entry, Line as Said, Mode, Oid, RepoPath, os_path,
+    ranges,
+};
 
 use self::beyond::Elsewhere;
 pub use self::owner::Owner;
@@ -134,6 +139,7 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
         elsewhere: Elsewhere::new(workspace, version, question.follow),
         follow: question.follow,
         is_binary,
+        lines: Said::all_of(&content).collect(),
         commits: BTreeMap::new(),
     };
     let wanted = match (is_binary, &question.lines) {
@@ -145,24 +151,34 @@ pub fn owners(workspace: &Workspace, version: &Version, question: &Question<'_>)
     let found = found.map_err(|error| check_settings(workspace).err().unwrap_or(error))?;
     let origins: BTreeSet<&Oid> = found.values().map(|origin| &origin.commit).collect();
     let owners = owner::of_commits(workspace, version, &origins)?;
-    let lines = found.iter().filter_map(|(number, origin)| {
-        Some(Line {
+    let mut lines = Vec::new();
+    for (number, origin) in &found {
+        let Some(owner) = owners.get(&origin.commit) else {
+            continue;
+        };
+        lines.push(Line {
             number: *number,
-            owner: owners.get(&origin.commit)?.clone(),
+            owner: tracer.sure_of(owner, *number, origin)?,
             origin: origin.clone(),
-        })
-    });
+        });
+    }
     Ok(Owners {
-        lines: lines.collect(),
+        lines,
         commits: tracer.commits,
         content,
         is_binary,
     })
 }
 
+/// The setting of git's that names lists of commits to ignore.
+const LISTS: &str = "blame.ignorerevsfile";
+
+fn is_ignoring(workspace: &Workspace) -> bool {
+    !workspace.settings.all(LISTS).is_empty()
+}
+
 /// git's blame ends where a list of commits is named that is not there, and there is no way to have it go on.
 fn check_settings(workspace: &Workspace) -> Result<()> {
-    const LISTS: &str = "blame.ignorerevsfile";
     for list in workspace.settings.all(LISTS) {
         let file = PathBuf::from(os_path(list));
         let is_plain = !list.is_empty() && !list.starts_with(b"~") && !list.starts_with(b"%(");
@@ -225,6 +241,8 @@ struct Tracer<'a> {
     elsewhere: Elsewhere<'a>,
     follow: Follow,
     is_binary: bool,
+    /// What the lines say.
+    lines: Vec<Said>,
     commits: BTreeMap<Oid, Blamed>,
 }
 
@@ -249,10 +267,31 @@ impl Tracer<'_> {
         }
     }
 
+    /// The owner of a line, where that is for sure.
+    fn sure_of(&mut self, owner: &Owner, number: u32, origin: &Origin) -> Result<Owner> {
+        let said = self.said(number);
+        Ok(match (owner, said) {
+            (Owner::Human(turn), Some(said))
+                if self.elsewhere.may_be_older(turn, &origin.path, said)? =>
+            {
+                Owner::Unknown(turn.clone())
+            }
+            _ => owner.clone(),
+        })
+    }
+
+    /// What a line says.
+    fn said(&self, number: u32) -> Option<Said> {
+        let at = (number as usize).checked_sub(1)?;
+        self.lines.get(at).copied()
+    }
+
     /// Follows what a commit seems to have brought to where it took it from, if it only took it over.
     fn go_beyond(&mut self, commit: &Oid, path: &RepoPath, found: &mut Found) -> Result<()> {
         let here = |origin: &Origin| &origin.commit == commit && &origin.path == path;
-        for way in self.elsewhere.ways_from(commit, path)? {
+        let said = found.iter().filter(|(_, origin)| here(origin));
+        let said: Vec<Said> = said.filter_map(|(number, _)| self.said(*number)).collect();
+        for way in self.elsewhere.ways_from(commit, path, &said)? {
             let left: BTreeSet<u32> = found
                 .values()
                 .filter(|origin| here(origin))
@@ -289,7 +328,15 @@ impl Tracer<'_> {
         if self.is_binary {
             return self.last_to_touch(commit, path, parent);
         }
-        let Blame { brought, commits } = git.blame(commit, path, lines, self.follow, parent)?;
+        let question = BlameQuestion {
+            commit,
+            path,
+            lines,
+            follow: self.follow,
+            parent,
+            is_ignoring: is_ignoring(self.workspace),
+        };
+        let Blame { brought, commits } = git.blame(&question)?;
         self.commits.extend(commits);
         Ok(brought.iter().flat_map(each_line).collect())
     }
@@ -336,16 +383,4 @@ fn each_line(brought: &Brought) -> impl Iterator<Item = (u32, Origin)> + '_ {
         };
         (brought.here + at, origin)
     })
-}
-
-/// Numbers as ranges.
-fn ranges(numbers: &BTreeSet<u32>) -> Vec<RangeInclusive<u32>> {
-    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some(last) if last.end() + 1 == *number => *last = *last.start()..=*number,
-            _ => ranges.push(*number..=*number),
-        }
-    }
-    ranges
 }

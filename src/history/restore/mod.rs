@@ -27,6 +27,7 @@ use super::bytes::{self, RawIds};
 use super::choice::{Choice, matched};
 use super::limits::TooMuch;
 use super::ops::{Begun, Deed, Operation};
+use super::prompt;
 use super::refnames::Shelf;
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
@@ -488,7 +489,8 @@ pub fn save_unsaved(
     moment: Moment,
 ) -> Result<Option<Turn>> {
     if snapshot::ground(workspace)?.is_none() {
-        snapshot::begin_here(workspace, scan, moment)?;
+        let shared = prompt::at_work(&workspace.state, moment.seconds);
+        snapshot::begin_here(workspace, scan, shared, moment)?;
         return Ok(None);
     }
     snapshot::close_steps(workspace, moment)?;

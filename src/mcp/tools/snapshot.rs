@@ -9,6 +9,7 @@ use super::super::record::{TurnRecord, path};
 use super::{Effect, Tool};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
+use crate::history::prompt::at_work_beside;
 use crate::history::redact::Redactor;
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
@@ -52,23 +53,26 @@ impl Tool for Snapshot {
     type Answer = Answer;
 
     fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
-        let mut request = Request {
+        let (mut workspace, mut warnings) = call.work()?;
+        let moment = moment();
+        let agent = call.agent.clone();
+        // A person's words are kept to the letter. A model may repeat what it has read somewhere.
+        let (redactor, _) = Redactor::set_leniently(&workspace.settings);
+        let message = arguments.message.map(checked_message).transpose()?;
+        let request = Request {
             kind: Kind::Turn,
-            message: arguments.message.map(checked_message).transpose()?,
+            message: message.map(|message| redactor.text(&message)),
             unchanged: match arguments.if_changed {
                 Some(true) => Unchanged::Skip,
                 _ => Unchanged::Take,
             },
             work: Work {
-                agent: call.agent.clone(),
+                shared: at_work_beside(agent.as_deref(), &workspace.state, moment.seconds),
+                agent,
                 ..Work::default()
             },
-            moment: moment(),
+            moment,
         };
-        let (mut workspace, mut warnings) = call.work()?;
-        // A person's words are kept to the letter. A model may repeat what it has read somewhere.
-        let (redactor, _) = Redactor::set_leniently(&workspace.settings);
-        request.message = request.message.map(|message| redactor.text(&message));
         let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
         warnings.extend(swept(&taken));
         let current = match taken.turn.is_none() && taken.standing.is_some() {
