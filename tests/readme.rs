@@ -1,9 +1,9 @@
 //! The README, held against the program: its commands run, its tables are true.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::{NOW, Repo, edio_binary};
@@ -127,54 +127,95 @@ fn command_in(line: &str) -> &str {
     command.unwrap_or_else(|| panic!("no command: {line}"))
 }
 
+/// In a page, what stands after this goes on in a fresh repository.
+const ANEW: &str = "<!-- a new repository -->";
+
+/// The pages beside the README, by name.
+fn pages() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let pages = files.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
+    let named = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(path).unwrap())
+    };
+    pages.map(named).collect()
+}
+
+/// The commands of a page: those in its `console` blocks, and those that a reader doesn't see, `<!-- $ COMMAND -->`,
+/// which set the scene, or look whether what the page says is so.
+fn commands_in(page: &str) -> Vec<&str> {
+    let mut commands = Vec::new();
+    let mut fence = None;
+    for line in page.lines() {
+        if let Some(opened) = line.strip_prefix("```") {
+            fence = fence.is_none().then_some(opened);
+        } else if fence == Some("console") {
+            commands.push(command_in(line));
+        } else if fence.is_none() && line.starts_with("<!--") {
+            let unseen = line
+                .strip_prefix("<!-- $ ")
+                .and_then(|rest| rest.strip_suffix(" -->"));
+            commands.push(unseen.unwrap_or_else(|| panic!("no command: {line}")));
+        }
+    }
+    commands
+}
+
 /// The pages beside the README: the commands of each are typed in order, in a repository of its own.
 #[test]
 fn every_command_in_the_other_pages_works() {
-    let mut pages = Vec::new();
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|kind| kind != "md") {
+    let mut typed = Vec::new();
+    for (name, page) in pages() {
+        let parts: Vec<_> = page.split(ANEW).map(commands_in).collect();
+        if parts.iter().all(Vec::is_empty) {
             continue;
         }
-        let page = fs::read_to_string(&path).unwrap();
-        let lines: Vec<&str> = blocks_of(&page, "console").into_iter().flatten().collect();
-        if lines.is_empty() {
-            continue;
+        for commands in parts {
+            let shell = Shell::new();
+            for command in commands {
+                shell.types(command);
+            }
         }
-        let shell = Shell::new();
-        for line in lines {
-            shell.types(command_in(line));
-        }
-        pages.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+        typed.push(name);
     }
-    assert_eq!(pages, ["conversation.md"]);
+    assert_eq!(
+        typed,
+        ["conversation.md", "faq.md", "recovery.md", "security.md"]
+    );
 }
 
-/// What the other pages link to: files, and parts of the README.
+/// What the other pages link to: files, and parts of the README and of each other.
 #[test]
 fn what_the_other_pages_link_to_is_there() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let anchors = anchors();
-    for name in ["conversation.md", "guarantees.md", "performance.md"] {
-        let page = fs::read_to_string(folder.join(name)).unwrap();
+    let pages = pages();
+    for (name, page) in &pages {
         let targets = page.split("](").skip(1);
         for target in targets.map(|rest| rest.split(')').next().unwrap()) {
-            let there = match target.strip_prefix("../README.md#") {
-                Some(anchor) => anchors.contains(anchor),
-                None => target.starts_with("https://") || folder.join(target).exists(),
+            let there = match target.split_once('#') {
+                _ if target.starts_with("https://") => true,
+                Some(("../README.md", anchor)) => anchors(README).contains(anchor),
+                Some(("", anchor)) => anchors(page).contains(anchor),
+                Some((other, anchor)) => anchors(&pages[other]).contains(anchor),
+                None => folder.join(target).exists(),
             };
             assert!(there, "{name}: {target}");
         }
     }
 }
 
-/// The headings of the README, as links name them.
-fn anchors() -> BTreeSet<String> {
-    let headings = README.lines().filter(|line| line.starts_with('#'));
-    let anchor = |line: &str| {
-        line.trim_start_matches(['#', ' '])
-            .to_lowercase()
-            .replace(' ', "-")
+/// The headings of a page, as links name them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| -> String {
+        let title = line.trim_start_matches(['#', ' ']).to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
     };
     headings.map(anchor).collect()
 }
@@ -186,7 +227,7 @@ fn what_the_page_of_conversations_says_is_so() {
     let lines = blocks_of(page, "console").into_iter().flatten();
     let commands: Vec<&str> = lines.map(command_in).collect();
     let shell = Shell::new();
-    let mut printed = std::collections::BTreeMap::new();
+    let mut printed = BTreeMap::new();
     for command in &commands {
         printed.insert(
             command.split(" #").next().unwrap().trim(),
@@ -644,7 +685,7 @@ fn the_tools_are_those_of_the_server() {
 
 #[test]
 fn what_the_readme_links_to_is_there() {
-    let anchors = anchors();
+    let anchors = anchors(README);
     for target in README
         .split("](")
         .skip(1)
