@@ -482,6 +482,38 @@ fn the_same_call_with_nothing_changed_is_blocked_the_third_time() {
 }
 
 #[test]
+fn what_others_change_and_what_no_snapshot_holds_counts_as_a_change() {
+    let repo = guarded();
+    repo.write(".git/info/exclude", "log\n");
+    repo.edio(["snapshot"]).ok();
+    let claude = Agent::claude(&repo);
+    claude.is_told("go");
+    for line in ["1\n", "2\n", "3\n", "4\n"] {
+        repo.write("log", line);
+        passes(claude.may("Read", claude.input("log")));
+        passes(claude.did("Read", claude.input("log")));
+    }
+    for content in ["2\n", "3\n", "4\n", "5\n"] {
+        passes(claude.may("Grep", json!({ "pattern": "one" })));
+        passes(claude.did("Grep", json!({ "pattern": "one" })));
+        repo.write("a", content);
+        repo.edio(["snapshot"]).ok();
+    }
+}
+
+#[test]
+fn a_large_file_that_was_read_may_be_replaced() {
+    let repo = guarded();
+    repo.write("large", vec![b'x'; 5 << 20]);
+    let claude = Agent::claude(&repo);
+    claude.may_write("large").is_block("not read");
+    claude.reads("large");
+    passes(claude.may_write("large"));
+    repo.write("large", vec![b'y'; (5 << 20) + 1]);
+    claude.may_write("large").is_block("changed");
+}
+
+#[test]
 fn commands_are_flagged_and_never_blocked() {
     let repo = guarded();
     let claude = Agent::claude(&repo);
@@ -598,6 +630,9 @@ fn a_fault_of_the_guard_lets_the_call_through_and_is_told_once() {
     passes(claude.may_write("a"));
     let doctor = repo.edio(["doctor"]);
     assert!(doctor.stdout.contains("guard"), "{doctor}");
+    repo.write(".git/edio/guard.json", "{");
+    repo.edio(["guard", "off"]).ok();
+    assert!(!repo.has(".git/edio/guard.json"));
 }
 
 #[test]
@@ -672,6 +707,56 @@ fn what_agents_need_to_ask_is_written_and_taken_out_again() {
     assert_eq!(repo.manifest(), on);
     repo.edio(["init", "--remove"]).ok();
     assert_eq!(repo.manifest(), Repo::with(&[("a", "one\n")]).manifest());
+}
+
+#[test]
+fn what_the_person_adds_meanwhile_stays() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "cursor"]).ok();
+    repo.edio(["guard", "on"]).ok();
+    let mut hooks: Value = serde_json::from_str(&repo.read(".cursor/hooks.json")).unwrap();
+    hooks["hooks"]["stop"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "command": "mine" }));
+    repo.write(".cursor/hooks.json", hooks.to_string());
+    repo.edio(["guard", "off"]).ok();
+    assert!(!repo.read(".cursor/hooks.json").contains("preToolUse"));
+    repo.edio(["init", "--remove"]).ok();
+    assert!(repo.read(".cursor/hooks.json").contains("mine"));
+}
+
+#[test]
+fn files_that_git_tracks_are_changed_where_that_is_asked_for() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "cursor", "--shared"]).ok();
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "hooks"]);
+    let before = repo.read(".cursor/hooks.json");
+    let said = repo.edio(["guard", "on"]);
+    assert!(
+        said.ok().stderr.contains("edio guard on --shared"),
+        "{said}"
+    );
+    assert_eq!(repo.read(".cursor/hooks.json"), before);
+    repo.edio(["guard", "on", "--shared"]).ok();
+    assert!(repo.read(".cursor/hooks.json").contains("preToolUse"));
+    repo.edio(["guard", "off", "--shared"]).ok();
+    assert_eq!(repo.read(".cursor/hooks.json"), before);
+}
+
+#[test]
+fn who_is_connected_later_is_guarded_too() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["guard", "on"]).ok();
+    repo.edio(["init", "--agents", "pi,vscode"]).ok();
+    assert!(repo.has(".pi/extensions/edio-guard.ts"));
+    let record = &repo.edio(["guard", "--json"]).json()[0];
+    assert_eq!(record["covered"], json!(["pi"]));
+    assert_eq!(record["not_covered"], json!(["vscode"]));
+    let other = Repo::with(&[("a", "one\n")]);
+    other.edio(["init", "--agents", "pi", "--guard"]).ok();
+    assert!(other.has(".pi/extensions/edio-guard.ts"));
 }
 
 #[test]

@@ -192,14 +192,20 @@ impl Agent {
     pub fn guard(self, reach: Reach) -> Option<Vec<File>> {
         match self {
             // They tell of each use of a tool anyway.
-            Agent::Claude | Agent::Vscode | Agent::Gemini => Some(Vec::new()),
+            Agent::Claude | Agent::Gemini => Some(Vec::new()),
             Agent::Codex => Some(codex::guard(reach)),
             Agent::Copilot => Some(copilot::guard(reach)),
             Agent::Cursor => Some(cursor::guard(reach)),
             Agent::Opencode => Some(opencode::guard(reach)),
             Agent::Pi => Some(pi::guard(reach)),
             Agent::Cline => Some(cline::guard(reach)),
-            Agent::Windsurf | Agent::Antigravity | Agent::Kilo | Agent::Zed | Agent::Aider => None,
+            // What VS Code calls its tools is not known for sure.
+            Agent::Vscode
+            | Agent::Windsurf
+            | Agent::Antigravity
+            | Agent::Kilo
+            | Agent::Zed
+            | Agent::Aider => None,
         }
     }
 

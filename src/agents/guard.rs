@@ -49,6 +49,8 @@ pub struct Call {
     pub writes: Vec<PathBuf>,
     /// Does it put a new content in the place of all of the old?
     pub replaces: bool,
+    /// The files that its answer depends on, as far as it names any.
+    pub looks_at: Vec<PathBuf>,
     /// Does its answer depend on nothing but files?
     pub depends_on_files: bool,
     /// Is it a command for the shell?
@@ -158,7 +160,12 @@ impl Call {
             || is_in(&named.read)
             || is_in(&named.read_only)
             || !writes.is_empty();
+        let looks_at = match only_files {
+            true => input.files(),
+            false => Vec::new(),
+        };
         Some(Self {
+            looks_at,
             tool: tool.name.clone(),
             likeness: format!("{} {}", tool.name, same(&input.given)),
             reads,
@@ -258,7 +265,10 @@ fn same(value: &Value) -> String {
 fn read_by_command(command: &str, folder: Option<&Path>) -> Vec<Read> {
     let mut folder = folder.map(Path::to_owned).unwrap_or_default();
     let mut reads = Vec::new();
-    for (words, is_piped) in parts_of(command) {
+    let parts = parts_of(command);
+    let prints = |(words, _): &&(Vec<String>, bool)| words.first().is_some_and(|word| word != "cd");
+    let count = parts.iter().filter(prints).count();
+    for (words, is_piped) in parts {
         let Some((program, arguments)) = words.split_first() else {
             continue;
         };
@@ -270,7 +280,10 @@ fn read_by_command(command: &str, folder: Option<&Path>) -> Vec<Read> {
                 folder.extend(files.take(1));
                 continue;
             }
-            "cat" | "nl" | "bat" | "batcat" if !is_piped => Part::AllOf(MOST_OF_COMMAND),
+            // What several print together may be cut off.
+            "cat" | "nl" | "bat" | "batcat" if !is_piped && is_alone(arguments, count) => {
+                Part::AllOf(MOST_OF_COMMAND)
+            }
             "cat" | "nl" | "bat" | "batcat" | "head" | "tail" => Part::Some,
             // The first word says which lines.
             "sed" if is_silent && files.next().is_some() => Part::Some,
@@ -282,6 +295,12 @@ fn read_by_command(command: &str, folder: Option<&Path>) -> Vec<Read> {
         }));
     }
     reads
+}
+
+/// Does a command print one file, and is it the only one that prints?
+fn is_alone(arguments: &[String], count: usize) -> bool {
+    let files = arguments.iter().filter(|word| !word.starts_with('-'));
+    count == 1 && files.count() == 1
 }
 
 /// The simple commands in a command line, and whether another one gets what they print. Nothing where it has more to it
@@ -383,12 +402,15 @@ mod tests {
         };
         let all = format!("{:?}", Part::AllOf(MOST_OF_COMMAND));
         assert_eq!(read("cat a"), format!("/w/a {all}"));
-        assert_eq!(read("cat -n 'a b' /c"), format!("/w/a b {all}, /c {all}"));
+        assert_eq!(read("cat -n 'a b' /c"), "/w/a b Some, /c Some");
         assert_eq!(read("cat a | head"), "/w/a Some");
         assert_eq!(read("cd d && sed -n '3,4p' x; ls"), "/w/d/x Some");
         assert_eq!(
-            read("cat a || tail b\nnl c"),
-            format!("/w/a {all}, /w/b Some, /w/c {all}")
+            read(
+                "cat a || tail b
+nl c"
+            ),
+            "/w/a Some, /w/b Some, /w/c Some"
         );
         for none in [
             "",

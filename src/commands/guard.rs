@@ -30,6 +30,9 @@ pub struct Args {
     /// That part on or off.
     #[arg(value_name = "SWITCH")]
     switch: Option<Switch>,
+    /// Change files of the agents that git tracks, too.
+    #[arg(long, requires = "what")]
+    shared: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -81,16 +84,28 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
                 .hint("edio guard on, edio guard loops off"));
         }
     };
-    turn(context, &parts, switch == Switch::On)
+    let workspace = context.open_to_change()?;
+    turn(
+        context,
+        &workspace,
+        &parts,
+        switch == Switch::On,
+        args.shared,
+    )
 }
 
 /// Turns parts on or off, and has the agents ask or not.
 ///
 /// # Errors
 ///
-/// There is no repository, or something can't be written.
-pub fn turn(context: &mut Context, parts: &[Guarded], is_on: bool) -> Result<u8> {
-    let workspace = context.open_to_change()?;
+/// Something can't be written.
+pub fn turn(
+    context: &mut Context,
+    workspace: &Locked,
+    parts: &[Guarded],
+    is_on: bool,
+    shared: bool,
+) -> Result<u8> {
     let mut guard = Guard::of(&workspace.settings);
     for part in parts {
         workspace
@@ -103,17 +118,26 @@ pub fn turn(context: &mut Context, parts: &[Guarded], is_on: bool) -> Result<u8>
     }
     workspace.state.save(&workspace.scratch())?;
     guard.save(&workspace.scratch())?;
-    connect(context, &workspace, &guard)?;
-    show(context, &workspace, &guard)
+    connect(context, workspace, &guard, shared)?;
+    show(context, workspace, &guard)
 }
 
 /// Writes what the connected agents need to ask, or takes it out.
-fn connect(context: &mut Context, workspace: &Locked, guard: &Guard) -> Result<()> {
+///
+/// # Errors
+///
+/// Something can't be written.
+pub fn connect(
+    context: &mut Context,
+    workspace: &Locked,
+    guard: &Guard,
+    shared: bool,
+) -> Result<()> {
     let connected = Connected::load(&workspace.scratch());
     let wish = Wish {
         agents: connected_agents(&connected),
         reach: Reach::Project,
-        shared: false,
+        shared,
         scope: Scope::Guard,
     };
     if wish.agents.is_empty() {

@@ -133,7 +133,7 @@ fn hear(agent: &str) {
     }
 }
 
-/// Notes how it ended before anything else: an agent that ends itself may end what its hooks have started, and the end of
+/// Notes how it ended before it is seen to: an agent that ends itself may end what its hooks have started, and the end of
 /// the conversation, which it tells next, may be seen to first.
 fn note_ending(event: &Event, ending: Ending) {
     let by = by(event);
@@ -153,8 +153,10 @@ fn by(event: &Event) -> By {
 
 /// Asks the guard, and says what it says. Is the call blocked?
 fn guard(agent: Agent, event: &Event, watch: &Stopwatch) -> bool {
+    // The project that it was started in comes last: there it is, wherever it stands by now.
     let homes = homes(event);
-    let Some(home) = homes.first() else {
+    let mut guarded = homes.iter().rev().filter(|home| guarding::is_on(home));
+    let Some(home) = guarded.next() else {
         return false;
     };
     let mut decision = guarding::decide(event, home);
@@ -348,8 +350,9 @@ fn see_to_one(
         return Ok(Vec::new());
     }
     let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
-    Guard::of(&workspace.settings).save(&workspace.scratch())?;
-    prompt::heed_ending(&mut workspace, &by)?;
+    if let Err(error) = Guard::of(&workspace.settings).save(&workspace.scratch()) {
+        note_failure(event, &job.folder, &error);
+    }
     let now = Now {
         moment: moment(),
         is_late,
@@ -363,12 +366,7 @@ fn see_to_one(
     }
     let open = by.open_prompt(&workspace.state);
     let elsewhere = open.map(|prompt| prompt.elsewhere.clone());
-    let before = workspace.state.session.clone();
     let done = handle(&mut workspace, event, &by, job, &now);
-    let is_of_tool = matches!(event.what, What::Using(_) | What::Used(_));
-    if is_of_tool && workspace.state.session != before {
-        guarding::changed(event, &workspace.scratch())?;
-    }
     let heard = &mut workspace.state.heard;
     heard.insert(event.agent.clone(), now.moment.seconds);
     let saved = workspace.state.save(&workspace.scratch());

@@ -13,7 +13,7 @@ use crate::env;
 use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes};
 use crate::history::git::git_bytes;
-use crate::history::guard::Guarded;
+use crate::history::guard::{Guard, Guarded};
 use crate::history::workspace::Workspace;
 use crate::term::{json, style, text};
 
@@ -118,11 +118,15 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         plan.carry_out(&workspace, &places, &wish)?;
     }
     let code = Report::of(args, &workspace, &wish, &plan).tell(context)?;
-    drop(workspace);
-    match args.guard {
-        true => guard::turn(context, &Guarded::ALL, true),
-        false => Ok(code),
+    if args.guard {
+        return guard::turn(context, &workspace, &Guarded::ALL, true, args.shared);
     }
+    // Who is connected later is guarded, too.
+    let guard = Guard::of(&workspace.settings);
+    if !guard.is_off() && !args.remove && !args.user {
+        guard::connect(context, &workspace, &guard, args.shared)?;
+    }
+    Ok(code)
 }
 
 fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {

@@ -13,6 +13,7 @@ use crate::gitengine::{RefChange, check_version};
 
 use super::accept;
 use super::ops::Operation;
+use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -238,11 +239,11 @@ const ABANDONED: Duration = Duration::from_secs(10 * 24 * 60 * 60);
 /// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
 pub(super) fn sweep_scratch(workspace: &Locked) {
     let now = workspace.time_of_file_system().ok();
-    for entry in fs::read_dir(workspace.scratch())
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
+    let folders = [workspace.scratch(), workspace.scratch().join("guard")];
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    for entry in entries.flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_index = name.starts_with("index.") && name != INDEX_LOCK;
@@ -250,7 +251,7 @@ pub(super) fn sweep_scratch(workspace: &Locked) {
             || name == "stage"
             || name == "rules"
             || name.starts_with("state-")
-            || name.starts_with(accept::HOOKS_FOLDER) && is_abandoned(&entry, now);
+            || is_dated(&name) && is_abandoned(&entry, now);
         if is_left {
             let path = entry.path();
             // What can't be removed now is swept another time.
@@ -260,6 +261,11 @@ pub(super) fn sweep_scratch(workspace: &Locked) {
             };
         }
     }
+}
+
+/// Is this something that goes when nothing has happened to it for long?
+fn is_dated(name: &str) -> bool {
+    name.starts_with(accept::HOOKS_FOLDER) || name.starts_with(ENDED)
 }
 
 /// Was nothing made or removed in this folder for so long that no process can be at work in it?

@@ -1,7 +1,7 @@
 //! The log of what went wrong in agents' hooks, where nobody is told: a few lines in edio's scratch folder.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
 use bstr::ByteSlice;
@@ -26,6 +26,13 @@ pub fn add(scratch: &Path, line: &str) -> io::Result<()> {
 ///
 /// The file can't be written.
 pub fn add_to(file: &Path, line: &str) -> io::Result<()> {
+    let line = line.replace(['\n', '\r'], " ");
+    let length = fs::metadata(file).map_or(0, |meta| meta.len());
+    if length <= MOST as u64 {
+        // In one piece: others may add lines at the same time.
+        let mut open = OpenOptions::new().create(true).append(true).open(file)?;
+        return open.write_all(format!("{line}\n").as_bytes());
+    }
     let mut log = fs::read(file).unwrap_or_default();
     if log.len() > MOST {
         let half = &log[log.len() - MOST / 2..];
@@ -34,7 +41,7 @@ pub fn add_to(file: &Path, line: &str) -> io::Result<()> {
             .map_or(half, |(_, rest)| rest)
             .to_vec();
     }
-    log.extend_from_slice(line.replace(['\n', '\r'], " ").as_bytes());
+    log.extend_from_slice(line.as_bytes());
     log.push(b'\n');
     fs::write(file, log)
 }

@@ -163,8 +163,9 @@ fn open(state: &State, seconds: i64) -> impl Iterator<Item = &Prompt> {
 /// The snapshot failed.
 pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> Result<()> {
     let seconds = now.moment.seconds;
+    heed_ending(workspace, by)?;
     if by.open_prompt(&workspace.state).is_some_and(|known| {
-        let is_soon = seconds - known.at <= TWICE;
+        let is_soon = seconds - known.at <= TWICE && known.ends.is_none();
         known.text == prompt.text && known.id == prompt.id && (known.id.is_some() || is_soon)
     }) {
         return Ok(());
@@ -472,6 +473,7 @@ fn work_at_end(
 ///
 /// The snapshot failed.
 pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> Result<()> {
+    heed_ending(workspace, by)?;
     note_ending(workspace, by, ending)?;
     let prompt = by.take_prompt(&mut workspace.state);
     if prompt.is_none() && ground(workspace)?.is_none() {
@@ -497,12 +499,15 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     Ok(())
 }
 
+/// How the files are called that tell how a prompt has ended.
+pub const ENDED: &str = "ended-";
+
 /// The file that tells how a conversation's prompt has ended.
 fn ending_file(by: &By) -> String {
     let session = by.session.as_deref().unwrap_or_default();
     let conversation = format!("{} {session}", by.agent);
     let name = ObjectFormat::Sha1.hash_content(conversation.as_bytes());
-    format!("ended-{name}")
+    format!("{ENDED}{name}")
 }
 
 /// Notes how an agent's prompt has ended, without a lock or a look, for whoever works here next.
@@ -515,11 +520,7 @@ pub fn foretell_ending(scratch: &Path, by: &By, ending: Ending) -> Result<()> {
 }
 
 /// Takes up what was noted of the end of the prompt of this agent's that is open.
-///
-/// # Errors
-///
-/// The scratch folder can't be written.
-pub fn heed_ending(workspace: &mut Locked, by: &By) -> Result<()> {
+fn heed_ending(workspace: &mut Locked, by: &By) -> Result<()> {
     let file = workspace.scratch().join(ending_file(by));
     let Ok(word) = fs::read_to_string(&file) else {
         return Ok(());

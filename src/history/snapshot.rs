@@ -210,7 +210,8 @@ fn write_with_conversation(
     seconds: i64,
 ) -> Result<Turn> {
     let said = match note.kind {
-        Kind::Turn if Keep::of(workspace) == Keep::Nothing => {
+        // A word that nobody knows keeps nothing new, and throws away nothing.
+        Kind::Turn if Keep::set(&workspace.settings) == Some(Keep::Nothing) => {
             conversation::clear(workspace)?;
             None
         }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{FileStamp, Oid, RepoPath};
 
 use super::bytes::Unnoted;
+use super::guard;
 use super::prompt::Prompt;
 use super::refnames::SessionId;
 use super::scan::{Edited, Recent};
@@ -134,7 +135,11 @@ impl State {
     pub fn save(&self, folder: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::bug("edio's state can't be written").because(error))?;
-        write_at_once(folder, FILE, &bytes)
+        write_at_once(folder, FILE, &bytes)?;
+        match &self.session {
+            Some(standing) => guard::note_standing(folder, &standing.current),
+            None => Ok(()),
+        }
     }
 }
 

@@ -152,10 +152,15 @@ impl Work<'_> {
         for (edit, site) in self.sites() {
             match &edit.wanted {
                 Some(wanted) => {
-                    site.write(wanted, edit.is_program)?;
+                    // What the person has changed since edio wrote it is not edio's to take back as a whole.
+                    let present = edit.present.as_deref().unwrap_or_default();
                     let known = connected.file(edit.path, ground);
-                    let before = known.and_then(|known| known.before());
-                    connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
+                    let untouched = known.filter(|known| known.is_untouched(present));
+                    let before = untouched.map(|known| known.before());
+                    site.write(wanted, edit.is_program)?;
+                    if let Some(before) = before {
+                        connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
+                    }
                 }
                 None => {
                     site.remove()?;
@@ -164,7 +169,11 @@ impl Work<'_> {
                 }
             }
         }
-        self.exclude(&mut connected, &BTreeSet::new(), &dropped)
+        connected.save(&self.workspace.scratch())?;
+        match dropped.is_empty() {
+            true => Ok(()),
+            false => self.exclude(&mut connected, &BTreeSet::new(), &dropped),
+        }
     }
 
     /// The files that have nothing of edio's any more, whoever took it out.

@@ -198,7 +198,11 @@ impl Plan {
         };
         let put = put.map_err(|refusal| refusal.to_string())?;
         if edit.present.as_ref() != Some(&put) && !view.may_change(path) {
-            return Err("git tracks it (edio init --shared would change it)".to_owned());
+            let how = match view.wish.scope {
+                Scope::Guard => "edio guard on --shared",
+                _ => "edio init --shared",
+            };
+            return Err(format!("git tracks it ({how} would change it)"));
         }
         edit.wanted = Some(put);
         edit.parts.extend(part);
@@ -271,7 +275,11 @@ impl Plan {
             return Ok(());
         }
         if !view.may_change(path) {
-            return Err("git tracks it: edio init --remove --shared takes it out".to_owned());
+            let how = match view.wish.scope {
+                Scope::Guard => "edio guard off --shared",
+                _ => "edio init --remove --shared",
+            };
+            return Err(format!("git tracks it: {how} takes it out"));
         }
         edit.wanted = rest;
         edit.parts.extend(part);

@@ -11,7 +11,7 @@ use crate::agents::guard::{self as words, Call, Named, Word};
 use crate::clock;
 use crate::env;
 use crate::error::{Error, Result, While};
-use crate::history::guard::{Guard, Memory, Part, Verdict};
+use crate::history::guard::{Guard, Memory, Part, Verdict, content_id};
 use crate::history::hooklog;
 use crate::history::workspace::scratch_near;
 use crate::term::time;
@@ -45,18 +45,9 @@ pub fn answer(agent: Agent, event: &Event, decision: &Decision) -> Option<Value>
     words::answer(agent, event, &decision.word)
 }
 
-/// Files were changed in a conversation.
-///
-/// # Errors
-///
-/// What is remembered of it can't be read or written.
-pub fn changed(event: &Event, scratch: &Path) -> Result<()> {
-    if !Guard::load(scratch)?.is_some_and(|guard| guard.loops) {
-        return Ok(());
-    }
-    let mut memory = remembered(event, scratch)?;
-    memory.changed();
-    memory.keep()
+/// Is anything guarded here?
+pub fn is_on(home: &Path) -> bool {
+    scratch_near(home).is_some_and(|scratch| Guard::is_there(&scratch))
 }
 
 fn remembered(event: &Event, scratch: &Path) -> Result<Memory> {
@@ -149,7 +140,7 @@ impl<'a> Scene<'a> {
                 }
             }
         }
-        let times = memory.times(&call.likeness).saturating_add(1);
+        let times = memory.times(&with_contents(call)).saturating_add(1);
         let is_loop = self.guard.loops && call.depends_on_files && times >= self.guard.repeat_limit;
         Ok(is_loop.then(|| Decision {
             word: Word::Block(format!(
@@ -180,9 +171,11 @@ impl<'a> Scene<'a> {
 
     /// Remembers what the call has shown and done.
     fn after(&self, tool: &Tool, call: &Call, memory: &mut Memory) -> Result<Option<Decision>> {
-        let has_failed = tool.failed || call.is_command && tells_of_failure(tool);
-        // A command that fails at the end may have shown what it read before.
-        if !tool.failed {
+        // Claude Code has an event of its own for what fails.
+        let is_told_otherwise = self.event.agent == "claude";
+        let tells = call.is_command && !is_told_otherwise && tells_of_failure(tool);
+        let has_failed = tool.failed || tells;
+        if !has_failed {
             for read in &call.reads {
                 let unreadable = || format!("can't read {}", read.file.display());
                 memory
@@ -193,8 +186,10 @@ impl<'a> Scene<'a> {
         if !has_failed && !call.writes.is_empty() {
             for file in &call.writes {
                 let unreadable = || format!("can't read {}", file.display());
+                // Where it may write only what it has seen, what it has not seen was not there.
+                let is_new = self.guard.freshness && !memory.knows(self.who(), file);
                 memory
-                    .wrote(self.who(), file, call.replaces)
+                    .wrote(self.who(), file, call.replaces || is_new)
                     .or_cannot(unreadable)?;
             }
             memory.changed();
@@ -211,7 +206,7 @@ impl<'a> Scene<'a> {
             }
             _ => 0,
         };
-        let times = memory.made(&call.likeness, tool.call.as_deref());
+        let times = memory.made(&with_contents(call), tool.call.as_deref());
         let is_loop = !call.depends_on_files && times >= self.guard.repeat_limit;
         let notice = match failures {
             2.. => format!(
@@ -233,6 +228,16 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// The call, with what stands in the files that it names: another content is another call.
+fn with_contents(call: &Call) -> String {
+    let contents = call.looks_at.iter().map(|file| content_id(file));
+    [call.likeness.clone()]
+        .into_iter()
+        .chain(contents)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 fn in_history(part: words::Part) -> Part {
     match part {
         words::Part::Lines(first, last) => Part::Lines(first, last),
@@ -244,10 +249,16 @@ fn in_history(part: words::Part) -> Part {
 /// Some agents tell only in the answer that a command has failed: `Exit code: 1`, `"exit_code":1`.
 fn tells_of_failure(tool: &Tool) -> bool {
     let answer = tool.result.as_deref().unwrap_or_default().to_lowercase();
-    let mut codes = ["exit code", "exit_code", "exited with code"]
+    let mut lines = answer.lines().filter(|line| !line.trim().is_empty());
+    // In between stands what the command has printed.
+    let ends = [lines.next(), lines.next_back()];
+    let words = ["exit code", "exit_code", "exited with code"];
+    let mut codes = ends
         .into_iter()
-        .filter_map(|words| {
-            let (_, rest) = answer.split_once(words)?;
+        .flatten()
+        .flat_map(|line| words.map(|words| (line, words)))
+        .filter_map(|(line, words)| {
+            let (_, rest) = line.split_once(words)?;
             let rest = rest.trim_start_matches(['"', ':', ' ']);
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             digits.parse::<u32>().ok()
@@ -305,6 +316,9 @@ fn fault(event: &Event, scratch: &Path, error: &Error) -> Option<Decision> {
     let when = time::rfc3339(clock::now());
     // Where even this can't be written, there is nobody left to tell.
     let _ = hooklog::add(scratch, &format!("{when} {} guard: {why}", event.agent));
+    if !matches!(event.what, What::Using(_) | What::Used(_)) {
+        return None;
+    }
     let mut memory = remembered(event, scratch).ok()?;
     if std::mem::replace(&mut memory.has_said_fault, true) {
         return None;

@@ -1,13 +1,14 @@
 //! What came back to a file: from HEAD, from a stash, or since somebody took back what was done.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Follow, Line, Oid, RepoPath};
 
 use super::super::refnames::SessionId;
 use super::super::turn::{Kind, Number, Turn};
-use super::beyond::{Elsewhere, Finds, Way};
+use super::beyond::{Earlier, Elsewhere, Finds, Way};
 
 /// How many of its earlier versions are looked at for what came back to a file.
 const VERSIONS: usize = 10;
@@ -63,7 +64,17 @@ impl Elsewhere<'_> {
     }
 
     /// The versions of a file in earlier turns, each once, without the one just before: the last first.
-    fn earlier_versions(&mut self, turn: &Turn, path: &RepoPath) -> Result<Vec<(Oid, Oid)>> {
+    fn earlier_versions(&mut self, turn: &Turn, path: &RepoPath) -> Result<Earlier> {
+        let key = (turn.commit.clone(), path.clone());
+        if let Some(known) = self.earlier.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let versions = Rc::new(self.find_earlier_versions(turn, path)?);
+        self.earlier.insert(key, Rc::clone(&versions));
+        Ok(versions)
+    }
+
+    fn find_earlier_versions(&mut self, turn: &Turn, path: &RepoPath) -> Result<Vec<(Oid, Oid)>> {
         let number = turn.number().turn;
         let all = self.all_of(&turn.note.session)?.iter();
         let earlier = all.filter(|(other, _)| other.turn < number);
@@ -103,8 +114,8 @@ impl Elsewhere<'_> {
         self.versions.learn(self.workspace, path, &head)?;
         let heads = head.iter().filter_map(|head| self.versions.at(head, path));
         let heads: Vec<Oid> = heads.collect();
-        let others = self.earlier_versions(turn, path)?.into_iter();
-        let others = others.take(VERSIONS).map(|(_, blob)| blob);
+        let others = self.earlier_versions(turn, path)?;
+        let others = others.iter().take(VERSIONS).map(|(_, blob)| blob.clone());
         for blob in heads.into_iter().chain(others) {
             if self.versions.has(self.workspace, &blob, line)? {
                 return Ok(true);

@@ -5,6 +5,7 @@
 //! to it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{BlameQuestion, Follow, Line, Oid, RepoPath};
@@ -66,7 +67,12 @@ pub struct Elsewhere<'a> {
     /// Commits that were read; `None` where one is no snapshot.
     snapshots: BTreeMap<Oid, Option<Turn>>,
     pub(super) versions: Versions,
+    /// The versions of a file in earlier turns, by the snapshot that was asked for.
+    pub(super) earlier: BTreeMap<(Oid, RepoPath), Earlier>,
 }
+
+/// Versions of a file: the snapshots that have them, and their blobs.
+pub(super) type Earlier = Rc<Vec<(Oid, Oid)>>;
 
 struct Others {
     all: Vec<Other>,
@@ -85,6 +91,7 @@ impl<'a> Elsewhere<'a> {
             sessions: BTreeMap::new(),
             operations: BTreeMap::new(),
             all: BTreeMap::new(),
+            earlier: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             versions: Versions::default(),
         }

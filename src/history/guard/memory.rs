@@ -15,9 +15,10 @@ use super::super::lock::Brief;
 use super::super::state::write_at_once;
 use super::repeats::{Failure, Repeat};
 use super::seen::Seen;
+use super::standing;
 
 /// The folder, in edio's scratch folder.
-const FOLDER: &str = "guard";
+pub(super) const FOLDER: &str = "guard";
 
 /// So many files are remembered of a conversation; the one seen longest ago goes first.
 const MOST_SEEN: usize = 1000;
@@ -37,6 +38,8 @@ pub struct Memory {
     pub(super) repeats: Vec<Repeat>,
     /// Commands that have failed.
     pub(super) failures: Vec<Failure>,
+    /// Where the session stood.
+    stood: Option<String>,
     /// Was it said that the guard has failed?
     pub has_said_fault: bool,
     #[serde(skip)]
@@ -54,8 +57,8 @@ impl Memory {
     pub fn open(scratch: &Path, conversation: &str) -> Result<Self> {
         let folder = scratch.join(FOLDER);
         fs::create_dir_all(&folder).or_cannot(|| format!("can't make {}", folder.display()))?;
-        let lock = Brief::take(&folder.join("lock"))?;
         let name = ObjectFormat::Sha1.hash_content(conversation.as_bytes());
+        let lock = Brief::take(&folder.join(format!("{name}.lock")))?;
         let file = folder.join(format!("{name}.json"));
         let cannot = || format!("can't read {}", file.display());
         let mut memory: Self = match fs::read(&file) {
@@ -67,6 +70,11 @@ impl Memory {
         };
         memory.file = file;
         memory.lock = Some(lock);
+        let stands = standing(scratch);
+        if memory.stood != stands {
+            memory.stood = stands;
+            memory.changed();
+        }
         Ok(memory)
     }
 
@@ -119,6 +127,7 @@ fn forget_old_ones(folder: &Path) {
     let surplus = (known.len() + 1).saturating_sub(MOST_CONVERSATIONS);
     for (_, file) in known.into_iter().take(surplus) {
         // Another may have done so.
-        let _ = fs::remove_file(file);
+        let _ = fs::remove_file(&file);
+        let _ = fs::remove_file(file.with_extension("lock"));
     }
 }

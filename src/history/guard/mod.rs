@@ -1,7 +1,7 @@
 //! The guard: an agent does not write over what it has not seen, and does not go round in circles.
 //!
-//! It is asked within an agent's hook, before and after each use of a tool, and must answer within a millisecond: so it
-//! asks no git. What is on is read from a small file, which each event brings up to date with the settings; what an
+//! It is asked within an agent's hook, before and after each use of a tool, and is to cost about a millisecond: so it asks
+//! no git. What is on is read from a small file, which each event brings up to date with the settings; what an
 //! agent's conversation has seen and done is another, one for each conversation.
 
 mod memory;
@@ -14,14 +14,39 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::Settings;
+use crate::gitengine::{Oid, Settings};
 
 use super::state::write_at_once;
 
 pub use self::memory::Memory;
-pub use self::seen::{Part, Verdict};
+pub use self::seen::{Part, Verdict, content_id};
 
 const FILE: &str = "guard.json";
+
+/// The file that says where the session stands: another snapshot is a change, whoever took it.
+const STANDING: &str = "guard/stands";
+
+/// Notes where the session stands, where there is a guard.
+///
+/// # Errors
+///
+/// The folder can't be written.
+pub fn note_standing(scratch: &Path, current: &Oid) -> Result<()> {
+    let is_known = || standing(scratch).is_some_and(|known| known == current.as_str());
+    match scratch.join(FILE).exists() && !is_known() {
+        true => {
+            let folder = scratch.join(memory::FOLDER);
+            fs::create_dir_all(&folder).or_cannot(|| format!("can't make {}", folder.display()))?;
+            write_at_once(scratch, STANDING, current.as_str().as_bytes())
+        }
+        false => Ok(()),
+    }
+}
+
+/// Where the session stood when that was noted last.
+fn standing(scratch: &Path) -> Option<String> {
+    fs::read_to_string(scratch.join(STANDING)).ok()
+}
 
 /// A part of the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +79,8 @@ impl Guarded {
 }
 
 /// What is on, and what the person has said beside that.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Guard {
     /// Is freshness looked at?
     pub freshness: bool,
@@ -107,6 +133,11 @@ impl Guard {
         !Guarded::ALL.into_iter().any(|part| self.has(part))
     }
 
+    /// Was anything on when this workspace last looked at the settings?
+    pub fn is_there(scratch: &Path) -> bool {
+        scratch.join(FILE).exists()
+    }
+
     /// What was on when this workspace last looked at the settings; `None` where nothing was.
     ///
     /// # Errors
@@ -131,14 +162,13 @@ impl Guard {
     /// The folder can't be written.
     pub fn save(&self, scratch: &Path) -> Result<()> {
         let file = scratch.join(FILE);
-        let known = Self::load(scratch).unwrap_or_default();
-        match known {
-            None if self.is_off() => Ok(()),
+        match Self::load(scratch) {
+            Ok(None) if self.is_off() => Ok(()),
             _ if self.is_off() => match fs::remove_file(&file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
                 removed => removed.or_cannot(|| format!("can't remove {}", file.display())),
             },
-            Some(known) if known == *self => Ok(()),
+            Ok(Some(known)) if known == *self => Ok(()),
             _ => {
                 let bytes = serde_json::to_vec(self).map_err(|error| {
                     Error::bug("what is guarded can't be written").because(error)

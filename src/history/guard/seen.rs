@@ -54,6 +54,12 @@ pub enum Verdict {
     SeenInPart,
 }
 
+/// What stands in a file, in short; nothing where no file is, or none that can be read.
+pub fn content_id(file: &Path) -> String {
+    let content = look(file).ok().flatten();
+    content.map_or_else(String::new, |(_, content)| content.id)
+}
+
 /// What stands in a file.
 struct Content {
     id: String,
@@ -81,25 +87,25 @@ impl Memory {
             Part::AllOf(most) => seen.whole |= content.bytes <= most,
             Part::Some => {}
         }
-        seen.whole |= seen.covers(content.lines);
+        // What is so large no tool shows as a whole.
+        seen.whole |= seen.covers(content.lines) || content.bytes > LARGE;
         seen.id = content.id;
         self.put(who, &path, seen);
         Ok(())
     }
 
-    /// Somebody has written a file: what stands there now is what it knows. All of it, if it has put all of it there, or
-    /// knew all before.
+    /// Somebody has written a file: what stands there now is what it knows. All of it, if it has put all of it there, as it
+    /// has where there was no file, or knew all before.
     ///
     /// # Errors
     ///
     /// It is there, and can't be read.
-    pub fn wrote(&mut self, who: Option<&str>, file: &Path, replaced: bool) -> io::Result<()> {
+    pub fn wrote(&mut self, who: Option<&str>, file: &Path, put_all: bool) -> io::Result<()> {
         let Some((path, content)) = look(file)? else {
             return Ok(());
         };
         let known = self.seen.get(&key(who, &path));
-        // Where nothing is known of it, it was not there.
-        let whole = replaced || known.is_none_or(|known| known.whole);
+        let whole = put_all || known.is_some_and(|known| known.whole);
         let seen = Seen {
             id: content.id,
             whole,
@@ -125,6 +131,12 @@ impl Memory {
             Some(seen) if replaces && !seen.whole => Verdict::SeenInPart,
             Some(_) => Verdict::Fresh,
         })
+    }
+
+    /// Has somebody seen a file, whatever stood in it then?
+    pub fn knows(&self, who: Option<&str>, file: &Path) -> bool {
+        let path = fs::canonicalize(file).ok();
+        path.is_some_and(|path| self.seen.contains_key(&key(who, &path)))
     }
 
     fn put(&mut self, who: Option<&str>, path: &Path, seen: Seen) {
