@@ -454,8 +454,8 @@ fn the_same_call_with_nothing_changed_is_blocked_the_third_time() {
     let claude = Agent::claude(&repo);
     claude.is_told("go");
     let grep = json!({ "pattern": "one", "path": "d" });
-    // The order of keys and blanks make no other call.
-    let again = json!({ "path": "d", "pattern": " one " });
+    // The order of keys makes no other call.
+    let again = json!({ "path": "d", "pattern": "one" });
     let twice = |tool: &str| {
         for input in [&grep, &again] {
             passes(claude.may(tool, input.clone()));
@@ -499,6 +499,58 @@ fn what_others_change_and_what_no_snapshot_holds_counts_as_a_change() {
         repo.write("a", content);
         repo.edio(["snapshot"]).ok();
     }
+}
+
+#[test]
+fn helpers_that_read_the_same_go_round_in_no_circle() {
+    let repo = guarded();
+    for helper in ["h1", "h2", "h3", "h4"] {
+        let agent = Agent {
+            helper: Some(helper),
+            ..Agent::claude(&repo)
+        };
+        passes(agent.may("Read", agent.input("a")));
+        agent.reads("a");
+    }
+}
+
+#[test]
+fn an_edit_that_differs_in_blanks_is_another() {
+    let repo = guarded();
+    let claude = Agent::claude(&repo);
+    claude.reads("a");
+    let edit = |old: &str| {
+        let mut input = claude.input("a");
+        input["old_string"] = json!(old);
+        input
+    };
+    for old in ["  x", "    x", "\tx"] {
+        passes(claude.may("Edit", edit(old)));
+        let failed = json!({ "tool_name": "Edit", "tool_input": edit(old), "error": "not found" });
+        passes(claude.says("PostToolUseFailure", failed));
+    }
+    for _ in 0..2 {
+        let failed =
+            json!({ "tool_name": "Edit", "tool_input": edit("\tx"), "error": "not found" });
+        claude.says("PostToolUseFailure", failed);
+    }
+    claude.may("Edit", edit("\tx")).is_block("time");
+}
+
+#[test]
+fn a_call_that_was_blocked_or_has_failed_has_written_nothing() {
+    let repo = guarded();
+    let cursor = Agent::new(&repo, "cursor");
+    cursor.may_write("a").is_block("not read");
+    let input = json!({ "tool_name": "Write", "tool_input": cursor.input("a"), "failure_type": "permission_denied" });
+    let mut said = cursor.payload("PostToolUse", input);
+    said["hook_event_name"] = json!("postToolUseFailure");
+    fed(&mut repo.command(["hook", "cursor"]), said.to_string());
+    cursor.may_write("a").is_block("not read");
+    let gemini = Agent::new(&repo, "gemini");
+    let failed = json!({ "tool_name": "replace", "tool_input": gemini.input("a"), "tool_response": { "error": { "message": "no" } } });
+    passes(gemini.says("PostToolUse", failed));
+    gemini.may_edit("a").is_block("not read");
 }
 
 #[test]

@@ -111,14 +111,21 @@ pub(super) fn what(payload: &Payload<'_>) -> Option<What> {
         "preToolUse" => tool(payload).map(What::Using),
         "preCompact" => Some(What::LostSight),
         "beforeReadFile" => {
-            let file = json!({ "file_path": payload.text("file_path") });
+            // It is asked for all of the file.
+            let file = json!({ "file_path": payload.text("file_path"), "limit": u32::MAX });
             let tool = payload.tool_as("Read", Touched::Nothing);
             Some(What::Used(Tool {
                 given: file,
                 ..tool
             }))
         }
-        "postToolUse" | "postToolUseFailure" => tool(payload).map(What::Used),
+        "postToolUse" => tool(payload).map(What::Used),
+        "postToolUseFailure" => tool(payload).map(|tool| {
+            What::Used(Tool {
+                failed: true,
+                ..tool
+            })
+        }),
         "subagentStop" => Some(What::Paused),
         "stop" => Some(What::Ended(match payload.text("status") {
             Some("aborted") => Ending::Interrupted,

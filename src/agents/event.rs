@@ -406,7 +406,9 @@ impl<'a> Payload<'a> {
                 .map(|value| beginning(&answer(value))),
             failed: self.has("error")
                 || self.is_false("success")
-                || self.object("toolResult").text("resultType") == Some("failure"),
+                || self.object("toolResult").text("resultType") == Some("failure")
+                || self.object("tool_response").has("error")
+                || self.object("tool_response").is_true("is_error"),
             given: self.first_of(&INPUTS).cloned().unwrap_or_default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::event::{Event, Tool, Touched, What};
 use super::{Agent, claude, cline, codex, copilot, cursor, gemini, opencode, pi};
@@ -88,6 +88,9 @@ pub enum Word {
 
 /// Tools give no more lines than this where none are asked for.
 const MOST_LINES: u64 = 2000;
+
+/// Programs that pass lines on as they are.
+const PASS_ON: [&str; 6] = ["cat", "head", "less", "nl", "sed", "tail"];
 
 /// Commands for the shell have their output cut off somewhere beyond this, in bytes.
 const MOST_OF_COMMAND: u64 = 16 << 10;
@@ -238,20 +241,20 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A value in a form that is the same for the same keys and words, whatever their order and the blanks around them.
+/// A value in a form that is the same for the same keys and words, whatever their order, and the blanks in a command. In
+/// other texts blanks tell much: an edit may differ from one that failed in nothing else.
 fn same(value: &Value) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let sorted = |map: &Map<String, Value>| {
-        let mut members: Vec<String> = map
-            .iter()
-            .map(|(key, value)| format!("{key:?}:{}", same(value)))
-            .collect();
-        members.sort_unstable();
-        members.join(",")
+    let member = |(key, value): (&String, &Value)| match value {
+        Value::String(text) if key == "command" => format!("{key:?}:{:?}", words(text)),
+        value => format!("{key:?}:{}", same(value)),
     };
     match value {
-        Value::String(text) => format!("{:?}", words(text)),
-        Value::Object(map) => format!("{{{}}}", sorted(map)),
+        Value::Object(map) => {
+            let mut members: Vec<String> = map.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
         Value::Array(list) => {
             let list: Vec<String> = list.iter().map(same).collect();
             format!("[{}]", list.join(","))
@@ -265,10 +268,18 @@ fn same(value: &Value) -> String {
 fn read_by_command(command: &str, folder: Option<&Path>) -> Vec<Read> {
     let mut folder = folder.map(Path::to_owned).unwrap_or_default();
     let mut reads = Vec::new();
-    let parts = parts_of(command);
+    // Where its messages go changes nothing.
+    let command = command.replace("2>/dev/null", "").replace("2>&1", "");
+    let parts = parts_of(&command);
     let prints = |(words, _): &&(Vec<String>, bool)| words.first().is_some_and(|word| word != "cd");
     let count = parts.iter().filter(prints).count();
-    for (words, is_piped) in parts {
+    for (at, (words, is_piped)) in parts.iter().enumerate() {
+        // Only what passes lines on shows something of them.
+        let next = parts.get(at + 1).and_then(|(words, _)| words.first());
+        let passes_on = |program: &String| PASS_ON.contains(&program.as_str());
+        if *is_piped && !next.is_some_and(passes_on) {
+            continue;
+        }
         let Some((program, arguments)) = words.split_first() else {
             continue;
         };
@@ -387,9 +398,10 @@ mod tests {
 
     #[test]
     fn the_same_but_for_order_and_blanks() {
-        let one = json!({"a": " x  y", "b": [1, {"c": null}]});
-        let other = json!({"b": [1, {"c": null}], "a": "x y "});
+        let one = json!({"command": " x  y", "b": [1, {"c": null}]});
+        let other = json!({"b": [1, {"c": null}], "command": "x y "});
         assert_eq!(same(&one), same(&other));
+        assert_ne!(same(&json!({"a": " x"})), same(&json!({"a": "  x"})));
         assert_ne!(same(&one), same(&json!({"a": "x y", "b": [2]})));
     }
 
@@ -404,6 +416,7 @@ mod tests {
         assert_eq!(read("cat a"), format!("/w/a {all}"));
         assert_eq!(read("cat -n 'a b' /c"), "/w/a b Some, /c Some");
         assert_eq!(read("cat a | head"), "/w/a Some");
+        assert_eq!(read("cat a 2>/dev/null"), format!("/w/a {all}"));
         assert_eq!(read("cd d && sed -n '3,4p' x; ls"), "/w/d/x Some");
         assert_eq!(
             read(
@@ -415,6 +428,8 @@ nl c"
         for none in [
             "",
             "rm a",
+            "cat a | wc -l",
+            "cat a | grep -c x",
             "cat a > b",
             "cat $A",
             "cat *",

@@ -101,7 +101,9 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
             continue;
         };
         let is_alive = session.shelf == Shelf::Active && is_alive(&session, &living);
-        if !is_alive && last_used < oldest {
+        // With no day to wait, also what was put away this very second.
+        let is_due = last_used < oldest || days == 0 && last_used <= now;
+        if !is_alive && is_due {
             plan.pruned.push(Pruned {
                 turns: session.turns.len(),
                 refs: deletions(&session, |_| true),

@@ -485,6 +485,21 @@ fn an_accept_is_looked_through() {
 }
 
 #[test]
+fn an_accept_beside_an_arm_that_was_left_is_looked_through_though_amended() {
+    let story = Story::of(&[("f", "base\n")]);
+    story.claude().turn("one", "f", "base\none\n");
+    story.claude().turn("two", "f", "base\none\ntwo\n");
+    story.edio(&["restore", "1"]).ok();
+    story.claude().turn("left", "f", "base\none\nleft\n");
+    story.edio(&["restore", "2"]).ok();
+    story.edio(&["accept", "-m", "accepted"]).ok();
+    let owners = ["commit base", "1.1 claude", "2.1 claude"];
+    assert_eq!(story.owners(&["f"]), owners);
+    story.git(&["commit", "-q", "--amend", "-m", "amended"]);
+    assert_eq!(story.owners(&["f"]), owners);
+}
+
+#[test]
 fn an_accept_that_was_amended_is_looked_through() {
     let story = accepted();
     story.git(&["commit", "-q", "--amend", "-m", "amended"]);

@@ -121,6 +121,19 @@ impl<'a> Scene<'a> {
         Call::of(self.event, &named)
     }
 
+    /// The call, with who makes it and what stands in the files that it names: another content is another call.
+    fn in_full(&self, call: &Call) -> String {
+        let contents = call.looks_at.iter().map(|file| content_id(file));
+        let head = [
+            self.who().unwrap_or_default().to_owned(),
+            call.likeness.clone(),
+        ];
+        head.into_iter()
+            .chain(contents)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     fn who(&self) -> Option<&str> {
         self.event.helper.as_deref()
     }
@@ -140,8 +153,13 @@ impl<'a> Scene<'a> {
                 }
             }
         }
-        let times = memory.times(&with_contents(call)).saturating_add(1);
-        let is_loop = self.guard.loops && call.depends_on_files && times >= self.guard.repeat_limit;
+        let times = memory.times(&self.in_full(call)).saturating_add(1);
+        // What is written where nothing is may fail for want of a folder, which no content tells.
+        let is_there = call.writes.iter().all(|file| file.exists());
+        let is_loop = is_there
+            && self.guard.loops
+            && call.depends_on_files
+            && times >= self.guard.repeat_limit;
         Ok(is_loop.then(|| Decision {
             word: Word::Block(format!(
                 "This is the same call of {} for the {} time, with nothing changed in between: its answer would be the \
@@ -157,6 +175,9 @@ impl<'a> Scene<'a> {
         let name = file.strip_prefix(self.home).unwrap_or(file).display();
         match verdict {
             Verdict::Fresh => None,
+            Verdict::Unseen if self.event.agent == "codex" => Some(format!(
+                "{name} was not read yet in this conversation. Read it first (cat {name}), then retry."
+            )),
             Verdict::Unseen => Some(format!(
                 "{name} was not read yet in this conversation. Read it first, then retry."
             )),
@@ -173,7 +194,7 @@ impl<'a> Scene<'a> {
     fn after(&self, tool: &Tool, call: &Call, memory: &mut Memory) -> Result<Option<Decision>> {
         // Claude Code has an event of its own for what fails.
         let is_told_otherwise = self.event.agent == "claude";
-        let tells = call.is_command && !is_told_otherwise && tells_of_failure(tool);
+        let tells = !is_told_otherwise && tells_of_failure(tool);
         let has_failed = tool.failed || tells;
         if !has_failed {
             for read in &call.reads {
@@ -206,7 +227,7 @@ impl<'a> Scene<'a> {
             }
             _ => 0,
         };
-        let times = memory.made(&with_contents(call), tool.call.as_deref());
+        let times = memory.made(&self.in_full(call), tool.call.as_deref());
         let is_loop = !call.depends_on_files && times >= self.guard.repeat_limit;
         let notice = match failures {
             2.. => format!(
@@ -226,16 +247,6 @@ impl<'a> Scene<'a> {
             is_of_loops: true,
         }))
     }
-}
-
-/// The call, with what stands in the files that it names: another content is another call.
-fn with_contents(call: &Call) -> String {
-    let contents = call.looks_at.iter().map(|file| content_id(file));
-    [call.likeness.clone()]
-        .into_iter()
-        .chain(contents)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 fn in_history(part: words::Part) -> Part {

@@ -365,6 +365,16 @@ impl<'a> Elsewhere<'a> {
                 }
             })
         };
+        if let Some((_, accepted)) = other.accepted() {
+            // Arms that were left are no part of it, however high their numbers.
+            let line = workspace.git.first_parents(accepted)?;
+            for turn in line.iter().filter_map(Turn::read) {
+                if lacks_it(&turn)? {
+                    return Ok(Some(turn.commit));
+                }
+            }
+            return Ok(None);
+        }
         let open = session.current.iter().filter(|t| t.note.kind == Kind::Step);
         let mut after = None;
         for turn in open.chain(session.turns.values().rev()) {

@@ -56,8 +56,11 @@ pub enum Verdict {
 
 /// What stands in a file, in short; nothing where no file is, or none that can be read.
 pub fn content_id(file: &Path) -> String {
-    let content = look(file).ok().flatten();
-    content.map_or_else(String::new, |(_, content)| content.id)
+    let found = look(file).ok().flatten();
+    found.map_or_else(String::new, |(path, content)| {
+        let mode = fs::metadata(path).map(|meta| meta.permissions());
+        format!("{} {mode:?}", content.id)
+    })
 }
 
 /// What stands in a file.
@@ -186,7 +189,11 @@ fn look(file: &Path) -> io::Result<Option<(PathBuf, Content)>> {
         path => path?,
     };
     let meta = fs::metadata(&path)?;
-    if !meta.is_file() {
+    // What the system makes up has no end, some of it.
+    let is_made_up = ["/proc", "/sys", "/dev"]
+        .iter()
+        .any(|top| path.starts_with(top));
+    if !meta.is_file() || is_made_up {
         return Ok(None);
     }
     let content = match meta.len() > LARGE {
