@@ -1,6 +1,7 @@
 //! Whose is each line? Each story with the answer worked out by hand.
 
 use super::story::Story;
+use crate::common::Repo;
 
 #[test]
 fn before_any_session_lines_are_those_of_commits() {
@@ -497,6 +498,22 @@ fn an_accept_beside_an_arm_that_was_left_is_looked_through_though_amended() {
     assert_eq!(story.owners(&["f"]), owners);
     story.git(&["commit", "-q", "--amend", "-m", "amended"]);
     assert_eq!(story.owners(&["f"]), owners);
+}
+
+#[test]
+fn an_accept_in_the_second_in_which_the_next_session_begins_is_looked_through() {
+    let repo = Repo::with(&[("f", "base\n")]);
+    repo.write("f", "base\none\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "-m", "accepted"]).ok();
+    repo.write("f", "base\none\ntwo\n");
+    repo.edio(["snapshot"]).ok();
+    let lines = repo.edio(["blame", "f", "--json"]).json();
+    let kinds: Vec<_> = lines
+        .iter()
+        .map(|line| line["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["commit", "turn", "turn"]);
 }
 
 #[test]

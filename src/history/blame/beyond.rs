@@ -275,7 +275,7 @@ impl<'a> Elsewhere<'a> {
         let is_earlier = |other: &&Other| {
             other.id != turn.note.session
                 && other.current.note.worktree == turn.note.worktree
-                && other.current.seconds <= turn.seconds
+                && (other.current.seconds < turn.seconds || other.ended_before(turn))
         };
         let earlier = self.others()?.all.iter().filter(is_earlier);
         let way = |other: &Other| Way {

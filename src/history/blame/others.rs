@@ -26,6 +26,17 @@ impl Other {
         let after = last.head_after.as_ref()?;
         (last.deed == Deed::Accept).then_some((after, &last.to))
     }
+
+    /// Was it put away before this session began, though that may have been in the same second?
+    pub fn ended_before(&self, baseline: &Turn) -> bool {
+        let is_soon = self.current.seconds == baseline.seconds;
+        is_soon
+            && self.last.as_ref().is_some_and(|last| match last.deed {
+                Deed::Accept => last.head_after == baseline.note.head.commit,
+                Deed::Close => true,
+                _ => false,
+            })
+    }
 }
 
 /// All of them, the one that was used last first.
