@@ -53,8 +53,8 @@ const FOLDERS: usize = 200;
 
 /// Take turns for an agent: what its hooks call
 ///
-/// One event comes as JSON on the standard input. It always ends with exit code 0 and prints nothing. What went wrong is
-/// told by edio doctor.
+/// One event comes as JSON on the standard input. It always ends with exit code 0 and prints nothing but what the guard
+/// says. What went wrong is told by edio doctor.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio init --agents claude    # has Claude Code call it\n  edio doctor                  # what came of it"
