@@ -87,6 +87,30 @@ fn p2_a_file_that_another_of_the_same_time_and_size_replaces() {
 }
 
 #[test]
+fn p2_a_file_whose_number_is_given_away_again() {
+    let repo = ready();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let (first, second) = (repo.outside().join("first"), repo.outside().join("second"));
+    fs::write(&first, "").unwrap();
+    fs::write(&second, "").unwrap();
+    // Each number is kept by a name of its own, and comes back in every other round: two files for git to know.
+    let turns = std::cell::Cell::new(0);
+    finds_each(&repo, "renamed in turns", |file, content| {
+        turns.set(turns.get() + 1);
+        let kept = if turns.get() % 2 == 0 {
+            &first
+        } else {
+            &second
+        };
+        let link = repo.outside().join("link");
+        fs::hard_link(kept, &link).unwrap();
+        fs::rename(&link, file).unwrap();
+        fs::write(file, content).unwrap();
+        date(file, long_ago);
+    });
+}
+
+#[test]
 fn p2_a_file_from_the_future() {
     let future = SystemTime::now() + Duration::from_secs(100_000_000);
     finds_each(&ready(), "dated", |file, content| {

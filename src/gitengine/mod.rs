@@ -33,7 +33,7 @@ mod unpack;
 
 pub use blame::{Blame, BlameQuestion, Blamed, Brought, Follow, Hunk, ranges};
 pub use bundle::Header;
-pub use command::{Answer, Case, Git, Group, LOCAL_VARIABLES};
+pub use command::{Answer, Asked, Case, Git, Group, LOCAL_VARIABLES};
 pub use config::Settings;
 pub use diff::{Counted, Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};

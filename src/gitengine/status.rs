@@ -6,7 +6,7 @@ use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::index::NO_CHECKSUM;
-use super::objects::{Mode, Oid};
+use super::objects::{Entry, Mode, Oid};
 use super::paths::RepoPath;
 
 /// What differs between an index and the work tree.
@@ -50,7 +50,7 @@ pub struct Changed {
     /// The path.
     pub path: RepoPath,
     /// What the index has there. `None` where that is several versions in conflict.
-    pub index: Option<Mode>,
+    pub index: Option<Entry>,
 }
 
 /// The question, over the index file given to it.
@@ -77,6 +77,17 @@ pub fn question(git: &Git, settings: &Settings, processes: Processes) -> Ask {
 }
 
 impl Status {
+    /// What the index has at a path that differs. `None` where it doesn't differ, or is in conflict.
+    pub fn before(&self, path: &RepoPath) -> Option<&Entry> {
+        let changed = self.changed.iter().find(|changed| &changed.path == path);
+        changed?.index.as_ref()
+    }
+
+    /// Does the path differ?
+    pub fn has_changed(&self, path: &RepoPath) -> bool {
+        self.changed.iter().any(|changed| &changed.path == path)
+    }
+
     /// Reads what [`question`] printed.
     ///
     /// # Errors
@@ -107,8 +118,10 @@ impl Status {
             b"1" => {
                 let mut fields = rest.splitn_str(8, " ");
                 let state = fields.next()?;
-                let index = Mode::from_digits(fields.nth(2)?);
-                let path = fields.nth(3)?;
+                let mode = Mode::from_digits(fields.nth(2)?);
+                let oid = Oid::from_bytes(fields.nth(2)?)?;
+                let path = fields.next()?;
+                let index = mode.map(|mode| Entry { mode, oid });
                 if *state.get(1)? != b'.' {
                     self.changed(path, index);
                 }
@@ -129,7 +142,7 @@ impl Status {
         Some(())
     }
 
-    fn changed(&mut self, path: &[u8], index: Option<Mode>) {
+    fn changed(&mut self, path: &[u8], index: Option<Entry>) {
         match RepoPath::new(path) {
             Some(path) => self.changed.push(Changed { path, index }),
             None => self.unholdable.push(path.to_vec()),
@@ -188,7 +201,8 @@ mod tests {
         assert_eq!(status.head.branch.as_deref(), Some("refs/heads/main"));
         let changed: Vec<_> = status.changed.iter().map(|c| c.path.to_string()).collect();
         assert_eq!(changed, ["with blank\nand line", "sub", "both ways"]);
-        assert_eq!(status.changed[1].index, Some(Mode::Gitlink));
+        let gitlink = status.changed[1].index.as_ref().unwrap();
+        assert_eq!((gitlink.mode, gitlink.oid.to_string()), (Mode::Gitlink, a));
         assert_eq!(status.changed[2].index, None);
         assert_eq!(status.untracked, [RepoPath::new("new").unwrap()]);
         assert_eq!(status.nested, [RepoPath::new("lib").unwrap()]);

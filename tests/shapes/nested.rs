@@ -1,6 +1,7 @@
 //! Repositories within the work tree.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use super::{Stage, another, commit_in, is_clean, stage_set};
 
@@ -103,6 +104,30 @@ fn a_nested_repository_that_lost_its_git_directory_is_not_removed() {
     let ran = repo.edio(["restore", "1"]);
     assert!(ran.ok().stderr.contains("lib/x"), "{ran}");
     assert_eq!(repo.read("lib/x"), "1\n", "turn 1 named it as not held");
+}
+
+#[test]
+fn a_nested_repository_that_lost_its_git_directory_is_held() {
+    let repo = stage_set();
+    repo.git(["init", "-q", "lib"]);
+    repo.write("lib/x", "1\n");
+    repo.git(["init", "-q", "third/deep"]);
+    repo.write("third/deep/x", "1\n");
+    // git trusts what it knows of a folder that was not changed within the second of the look.
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    for folder in [".", "third"] {
+        let folder = fs::File::open(repo.path(folder)).unwrap();
+        folder.set_modified(long_ago).unwrap();
+    }
+    let ran = repo.edio(["snapshot"]);
+    assert!(ran.ok().stderr.contains("lib"), "{ran}");
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    repo.remove("lib/.git");
+    repo.remove("third/deep/.git");
+    repo.edio(["snapshot"]).ok();
+    for path in ["lib/x", "third/deep/x"] {
+        assert_eq!(repo.in_turn(2, path).as_deref(), Some("1\n"), "{path}");
+    }
 }
 
 #[test]

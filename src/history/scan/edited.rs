@@ -27,6 +27,8 @@ const LARGE: u64 = 1 << 20;
 pub struct Edited {
     /// As they were before they were read.
     files: Vec<Recent>,
+    /// What the index has of each.
+    indexed: Vec<Oid>,
     /// The tree with them.
     pub tree: Oid,
 }
@@ -44,7 +46,7 @@ pub fn put_in_place(
     looking: Looking<'_>,
 ) -> Result<Option<Edited>> {
     let paths = &passed.taken;
-    let Some(tree) = base.tree.as_ref().filter(|_| are_edits(status, passed)) else {
+    let (Some(tree), Some(indexed)) = (&base.tree, before_edits(status, passed)) else {
         return Ok(None);
     };
     let files = looking.all(paths.iter());
@@ -58,7 +60,11 @@ pub fn put_in_place(
         && looking.changed_since(&before.files).is_empty()
     {
         let tree = before.tree.clone();
-        return Ok(Some(Edited { files, tree }));
+        return Ok(Some(Edited {
+            files,
+            indexed,
+            tree,
+        }));
     }
     if !are_stored_as_they_are(workspace, base.attribute_files, paths) {
         return Ok(None);
@@ -66,7 +72,11 @@ pub fn put_in_place(
     let tree = tree_with(workspace, tree, paths)?;
     // What was read may be half of one state and half of another.
     let is_sure = files.len() == paths.len() && looking.changed_since(&files).is_empty();
-    Ok(tree.filter(|_| is_sure).map(|tree| Edited { files, tree }))
+    Ok(tree.filter(|_| is_sure).map(|tree| Edited {
+        files,
+        indexed,
+        tree,
+    }))
 }
 
 impl Edited {
@@ -75,17 +85,28 @@ impl Edited {
         self.files.iter().map(Recent::path)
     }
 
+    /// Those that git takes for what the index has, though they are not.
+    ///
+    /// git knows by its number that a file was replaced, and a number that has become free is soon given away again.
+    pub fn mistaken(&self, status: &Status, looking: Looking<'_>) -> Vec<RepoPath> {
+        let files = self.paths().zip(&self.indexed);
+        let unchanged = files.filter(|(path, _)| !status.has_changed(path));
+        let mistaken = unchanged.filter(|(path, oid)| looking.content(path).as_ref() != Some(oid));
+        mistaken.map(|(path, _)| path.clone()).collect()
+    }
+
     fn are(&self, paths: &[RepoPath]) -> bool {
         self.paths().eq(paths)
     }
 }
 
-/// Has the scan found nothing but a few files that are in the index, as files, and have another content now?
-fn are_edits(status: &Status, passed: &Passed) -> bool {
-    let is_file = |path: &RepoPath| {
-        let found = status.changed.iter().find(|changed| &changed.path == path);
-        let before = found.and_then(|changed| changed.index);
-        matches!(before, Some(Mode::File | Mode::Executable))
+/// What the index has of each of the files, where the scan has found nothing but a few that are in the index, as files,
+/// and have another content now.
+fn before_edits(status: &Status, passed: &Passed) -> Option<Vec<Oid>> {
+    let before = |path: &RepoPath| {
+        let before = status.before(path)?;
+        let is_file = matches!(before.mode, Mode::File | Mode::Executable);
+        is_file.then(|| before.oid.clone())
     };
     let Passed {
         taken,
@@ -95,13 +116,16 @@ fn are_edits(status: &Status, passed: &Passed) -> bool {
         added,
         ..
     } = passed;
-    (1..=FEW).contains(&taken.len())
+    let are_edits = (1..=FEW).contains(&taken.len())
         && dropped.is_empty()
         && anew.is_empty()
         && gone.is_empty()
         && added.is_empty()
-        && !taken.iter().any(|path| path.name().starts_with(b".git"))
-        && taken.iter().all(is_file)
+        && !taken.iter().any(|path| path.name().starts_with(b".git"));
+    match are_edits {
+        true => taken.iter().map(before).collect(),
+        false => None,
+    }
 }
 
 /// Are the blobs of these files their bytes, and is their executable bit what the disk says?

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::gitengine::{Mode, RepoPath, Status};
+use crate::gitengine::{Changed, Mode, RepoPath, Status};
 
 use super::super::limits::Limits;
 use super::super::skipped::{Skipped, Why};
@@ -126,7 +126,7 @@ impl<'a> Gate<'a> {
                 }
                 Standing::Fit(_) => rest.push(path.clone()),
                 Standing::Gone => gone.push(path.clone()),
-                Standing::Folder if changed.index == Some(Mode::Gitlink) => rest.push(path.clone()),
+                Standing::Folder if is_submodule(changed) => rest.push(path.clone()),
                 // A file became a folder: what is in there is listed by itself, unless it is a repository.
                 Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
                 Standing::Unfit(why) => passed.let_go(path, why),
@@ -290,6 +290,11 @@ impl<'a> Gate<'a> {
         self.folders.insert(folder.clone(), way);
         way
     }
+}
+
+fn is_submodule(changed: &Changed) -> bool {
+    let before = changed.index.as_ref();
+    before.is_some_and(|entry| entry.mode == Mode::Gitlink)
 }
 
 impl Passed {

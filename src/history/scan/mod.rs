@@ -18,7 +18,7 @@ use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
+    Asked, Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
     status_question,
 };
 
@@ -168,20 +168,14 @@ fn scan_from(
         .git
         .ask_untracked(&workspace.git.users_index(), include)?;
     meanwhile();
-    let mut finished = status.finish()?;
-    if !finished.status.success() && !workspace.settings.filters().is_empty() {
-        // A filter that dies takes git with it.
-        finished = question(Processes::LeftOut)?.finish()?;
+    let mut status = answer(workspace, status, question)?;
+    let nested = status.nested.iter();
+    let mut nested = nested.filter(|path| !base.submodules.contains(path));
+    if nested.any(|path| !is_repository(workspace, path)) {
+        // git looks for a `.git` only where the folder above has changed, and remembers what it found.
+        index.forget_untracked()?;
+        status = answer(workspace, question(Processes::Asked)?, question)?;
     }
-    if !finished.status.success() {
-        return Err(GitError::Exit {
-            command: "git status".to_owned(),
-            status: finished.status,
-            stderr: finished.stderr,
-        }
-        .into());
-    }
-    let status = Status::parse(&finished.stdout, &finished.stderr)?;
     let ignored = match extras.ignored() {
         Ok(ignored) => ignored,
         // One of them now lies beyond a link: git answers for none. Those that are still there are asked for again.
@@ -190,7 +184,9 @@ fn scan_from(
             workspace.git.ask_ignored(&reachable)?.ignored()?
         }
     };
-    let unseen = looking.changed_since(&workspace.state.recent);
+    let mut unseen = looking.changed_since(&workspace.state.recent);
+    let edited = base.edited.iter();
+    unseen.extend(edited.flat_map(|edited| edited.mistaken(&status, looking)));
     let listed = Listed {
         // Of a copy of the user's index they say nothing: it knows these files by itself.
         unseen: if base.is_cached() { &unseen } else { &[] },
@@ -233,6 +229,32 @@ fn scan_from(
         unseen,
         on_disk: OnceCell::new(),
     })
+}
+
+/// What git says, asked once more without the filters where one of them took it along.
+fn answer(
+    workspace: &Locked,
+    asked: Asked,
+    question: impl Fn(Processes) -> std::result::Result<Asked, GitError>,
+) -> Result<Status> {
+    let mut finished = asked.finish()?;
+    if !finished.status.success() && !workspace.settings.filters().is_empty() {
+        finished = question(Processes::LeftOut)?.finish()?;
+    }
+    if !finished.status.success() {
+        return Err(GitError::Exit {
+            command: "git status".to_owned(),
+            status: finished.status,
+            stderr: finished.stderr,
+        }
+        .into());
+    }
+    Ok(Status::parse(&finished.stdout, &finished.stderr)?)
+}
+
+fn is_repository(workspace: &Locked, folder: &RepoPath) -> bool {
+    let folder = folder.below(&workspace.git.work_tree);
+    folder.join(".git").symlink_metadata().is_ok()
 }
 
 fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {

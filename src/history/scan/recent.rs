@@ -82,7 +82,8 @@ impl Looking<'_> {
         }
     }
 
-    fn content(self, path: &RepoPath) -> Option<Oid> {
+    /// What stands at a path now, as a blob through no filter. `None` where no file or link does, or none that can be read.
+    pub fn content(self, path: &RepoPath) -> Option<Oid> {
         disk_blob_id(self.top, path, self.format).ok().flatten()
     }
 
