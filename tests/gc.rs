@@ -270,12 +270,12 @@ fn what_killed_processes_left_is_swept_and_only_edios() {
     repo.write("a", "1\n");
     repo.edio(["snapshot"]).ok();
     let folder = format!(".git/refs/edio/active/{}", repo.sessions("active")[0]);
-    for name in [
-        "index.restore",
-        "index.12345.lock",
-        "state-abcdef",
-        "stage/x",
-    ] {
+    let half_written = ["state-abcdef", "guard/state-abcdef"];
+    let begun = ["state-begun", "guard/state-begun"];
+    for name in ["index.restore", "index.12345.lock", "stage/x"] {
+        repo.write(format!(".git/edio/{name}"), "left\n");
+    }
+    for name in half_written.iter().chain(&begun) {
         repo.write(format!(".git/edio/{name}"), "left\n");
     }
     let old = [
@@ -302,14 +302,28 @@ fn what_killed_processes_left_is_swept_and_only_edios() {
     let long_ago = SystemTime::now() - Duration::from_secs(11 * 24 * 60 * 60);
     let folder = fs::File::open(&dead).unwrap();
     folder.set_modified(long_ago).unwrap();
+    for name in half_written {
+        let file = repo.path(format!(".git/edio/{name}"));
+        let file = fs::File::options().write(true).open(file).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
     let state = repo.read(".git/edio/state.json");
     repo.edio(["gc"]).ok();
     assert!(
         open.exists() && !dead.exists(),
         "an accept may be at its hooks"
     );
-    for name in ["index.restore", "index.12345.lock", "state-abcdef", "stage"] {
+    for name in ["index.restore", "index.12345.lock", "stage"] {
         assert!(!repo.has(format!(".git/edio/{name}")), "{name}");
+    }
+    for name in half_written {
+        assert!(!repo.has(format!(".git/edio/{name}")), "{name}");
+    }
+    for name in begun {
+        assert!(
+            repo.has(format!(".git/edio/{name}")),
+            "{name}: a hook may be writing it"
+        );
     }
     assert!(!repo.has(&old[0]) && repo.has(&young));
     assert!(

@@ -17,6 +17,7 @@ use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
+use super::state::HALF_WRITTEN;
 use super::workspace::{Locked, Workspace};
 
 /// How many days a session is kept after its last turn, where nothing else is said.
@@ -234,8 +235,8 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
 /// edio's name for the lock on the user's index: by it a dead one is known.
 const INDEX_LOCK: &str = "index.lock.edio";
 
-/// An accept runs its hooks and the editor without the workspace's lock. A folder of its that nothing happened in for
-/// so long belongs to a killed process, not to an editor that was left open.
+/// An accept runs its hooks and the editor without the workspace's lock, and a hook writes what it remembers so. What
+/// nothing happened to for so long belongs to a killed process, not to an editor that was left open.
 const ABANDONED: Duration = Duration::from_secs(10 * 24 * 60 * 60);
 
 /// Removes what a killed process may have left in the scratch folder: its indexes, its stage, a state half written.
@@ -252,7 +253,6 @@ pub(super) fn sweep_scratch(workspace: &Locked) {
         let is_left = is_index
             || name == "stage"
             || name == "rules"
-            || name.starts_with("state-")
             || is_dated(&name) && is_abandoned(&entry, now);
         if is_left {
             let path = entry.path();
@@ -265,9 +265,10 @@ pub(super) fn sweep_scratch(workspace: &Locked) {
     }
 }
 
-/// Is this something that goes when nothing has happened to it for long?
+/// Is this something that goes when nothing has happened to it for long? Who writes it may do so without the lock.
 fn is_dated(name: &str) -> bool {
-    name.starts_with(accept::HOOKS_FOLDER) || name.starts_with(ENDED)
+    let dated = [accept::HOOKS_FOLDER, ENDED, HALF_WRITTEN];
+    dated.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// Was nothing made or removed in this folder for so long that no process can be at work in it?

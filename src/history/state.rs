@@ -143,6 +143,9 @@ impl State {
     }
 }
 
+/// What the names of files begin with that are being written.
+pub(super) const HALF_WRITTEN: &str = "state-";
+
 /// Writes a file of the scratch folder so that whoever reads it finds all of the old or all of the new. Nobody else may
 /// read it.
 ///
@@ -152,7 +155,7 @@ impl State {
 pub(super) fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let unwritable = || format!("can't write in {}", folder.display());
     let mut file = tempfile::Builder::new()
-        .prefix("state-")
+        .prefix(HALF_WRITTEN)
         .tempfile_in(folder)
         .or_cannot(unwritable)?;
     file.write_all(bytes).or_cannot(unwritable)?;
