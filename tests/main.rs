@@ -36,6 +36,7 @@ mod hostile;
 mod import;
 mod init;
 mod installer;
+mod journal;
 mod kills;
 mod lfs;
 mod log;

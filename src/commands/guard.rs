@@ -1,4 +1,5 @@
-//! `edio guard`: what keeps an agent from writing over what it has not seen, and from going round in circles.
+//! `edio guard`: what keeps an agent from writing over what it has not seen, from going round in circles, and from writing
+//! what no turn holds without a way back.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -18,7 +19,8 @@ use crate::term::{style, text};
 /// It is off until you turn it on, for this repository. What it blocks it tells the agent in one sentence, with what to do
 /// instead. Freshness: a file that is there is written only if what stands in it is what the agent last read or wrote.
 /// Loops: a third call that is the same, with nothing changed in between, is blocked if it depends on files only; a
-/// command gets a notice, and is never blocked. Without more, it shows what is on.
+/// command gets a notice, and is never blocked. Journal: what a tool writes that turns do not hold, ignored files and those
+/// outside, is kept before, and comes back with restore and undo. Without more, it shows what is on.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio guard\n  edio guard on\n  edio guard loops off\n  edio guard off"
@@ -45,6 +47,8 @@ enum What {
     Freshness,
     /// The same is not done over and over.
     Loops,
+    /// What no turn holds is kept before it is written.
+    Journal,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,6 +63,7 @@ enum Switch {
 struct Record {
     freshness: bool,
     loops: bool,
+    journal: bool,
     repeat_limit: u32,
     covered: Vec<String>,
     not_covered: Vec<String>,
@@ -79,6 +84,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         (Some(What::Off), None) => (Guarded::ALL.to_vec(), Switch::Off),
         (Some(What::Freshness), Some(switch)) => (vec![Guarded::Freshness], switch),
         (Some(What::Loops), Some(switch)) => (vec![Guarded::Loops], switch),
+        (Some(What::Journal), Some(switch)) => (vec![Guarded::Journal], switch),
         _ => {
             return Err(Error::usage("say on or off once, after the part or alone")
                 .hint("edio guard on, edio guard loops off"));
@@ -114,6 +120,7 @@ pub fn turn(
         match part {
             Guarded::Freshness => guard.freshness = is_on,
             Guarded::Loops => guard.loops = is_on,
+            Guarded::Journal => guard.journal = is_on,
         }
     }
     workspace.state.save(&workspace.scratch())?;
@@ -184,6 +191,7 @@ fn show(context: &mut Context, workspace: &Workspace, guard: &Guard) -> Result<u
     let record = Record {
         freshness: guard.freshness,
         loops: guard.loops,
+        journal: guard.journal,
         repeat_limit: guard.repeat_limit,
         covered: names(&covered),
         not_covered: names(&not_covered),

@@ -275,7 +275,7 @@ fn jobs(event: &Event, homes: &[PathBuf]) -> Vec<Job> {
         | What::Used(Tool {
             touched: Touched::Files(files),
             ..
-        }) => by_work_tree(files),
+        }) => by_work_tree(files, homes),
         What::Used(tool) if tool.touched == Touched::Nothing => {
             homes.iter().take(1).cloned().map(Job::whole).collect()
         }
@@ -308,12 +308,19 @@ fn top_of(folder: &Path) -> Option<PathBuf> {
     Some(top.to_owned())
 }
 
-fn by_work_tree(files: &[PathBuf]) -> Vec<Job> {
+/// Files that lie in none are a matter of the one that the agent works in, where that keeps a journal.
+fn by_work_tree(files: &[PathBuf], homes: &[PathBuf]) -> Vec<Job> {
     let mut by_top: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let home = || {
+        homes
+            .iter()
+            .find(|home| guarding::has_journal(home))
+            .cloned()
+    };
     // An agent that does not say where it works works here.
     let here = env::directory().unwrap_or_default();
     for file in files.iter().map(|file| here.join(file)) {
-        if let Some(top) = file.parent().and_then(top_of) {
+        if let Some(top) = file.parent().and_then(top_of).or_else(home) {
             by_top.entry(top).or_default().push(file);
         }
     }

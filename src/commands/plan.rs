@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::{Context, Printed, plural};
 use crate::error::Result;
-use crate::history::git::RepoPath;
+use crate::history::git::{RepoPath, git_bytes};
+use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
 use crate::term::{json, text};
 
@@ -24,8 +25,19 @@ pub fn records(plan: &Plan) -> Vec<PlanRecord> {
         action: action_name(action),
         why: why(plan, path, action),
     };
-    plan.actions.iter().map(record).collect()
+    let beyond = plan.beyond.iter().map(|change| PlanRecord {
+        path: json::path(&git_bytes(&change.file())),
+        action: match change.new {
+            Some(_) => "write",
+            None => "remove",
+        },
+        why: OUTSIDE.to_owned(),
+    });
+    plan.actions.iter().map(record).chain(beyond).collect()
 }
+
+/// Why a file outside of the work tree is changed.
+const OUTSIDE: &str = "it lies outside, and is in the journal";
 
 /// Prints a plan that is not carried out. `goal` is what the work tree would be brought to.
 pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
@@ -35,6 +47,17 @@ pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
         context
             .term
             .line(format!("{name:<7} {path} ({why})"))
+            .printed()?;
+    }
+    for change in &plan.beyond {
+        let name = match change.new {
+            Some(_) => "write",
+            None => "remove",
+        };
+        let path = text::path(&git_bytes(&change.file()));
+        context
+            .term
+            .line(format!("{name:<7} {path} ({OUTSIDE})"))
             .printed()?;
     }
     match plan.is_nothing() {
@@ -70,6 +93,7 @@ fn action_name(action: &Action) -> &'static str {
 fn why(plan: &Plan, path: &RepoPath, action: &Action) -> String {
     match action {
         Action::Keep(kept) => kept.to_string(),
+        _ if plan.beside.contains(path) => "no turn holds it, and it is in the journal".to_owned(),
         Action::Remove { .. } => "it appeared since".to_owned(),
         Action::SetMode { .. } => "its executable bit differs".to_owned(),
         Action::Write { .. } if plan.saved.contains(path) => {
@@ -96,6 +120,65 @@ pub fn name_kept(context: &mut Context, plan: &Plan) {
     if kept.len() > NAMED {
         let more = kept.len() - NAMED;
         context.term.told(format!("  left alone: {more} more"));
+    }
+}
+
+/// What became of a file of the journal.
+#[derive(Serialize)]
+pub struct BesideRecord {
+    path: Value,
+    action: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// What became of the files of the journal: no turn's tree has them.
+pub fn beside(plan: &Plan, done: &Performed) -> Vec<BesideRecord> {
+    let acted = plan.actions.iter();
+    let within = acted
+        .filter(|(path, action)| plan.beside.contains(path) && !matches!(action, Action::Keep(_)));
+    let within = within.map(|(path, action)| BesideRecord {
+        path: json::path(path.as_bytes()),
+        action: match action {
+            Action::Remove { .. } => "removed",
+            _ => "written",
+        },
+        why: None,
+    });
+    let beyond = done.beyond.iter().map(|done| {
+        let (action, why) = match &done.what {
+            What::Written => ("written", None),
+            What::Removed => ("removed", None),
+            What::Left(why) => ("left", Some(why.clone())),
+        };
+        BesideRecord {
+            path: json::path(&git_bytes(&done.file)),
+            action,
+            why,
+        }
+    });
+    within.chain(beyond).collect()
+}
+
+/// Names what became of the files of the journal.
+pub fn name_beside(context: &mut Context, plan: &Plan, done: &Performed) {
+    for record in beside(plan, done) {
+        let shown = match &record.path {
+            Value::String(path) => text::path(path.as_bytes()),
+            other => other.to_string(),
+        };
+        match &record.why {
+            None => context.term.told(format!(
+                "  beside the turn, from the journal: {shown} {}",
+                record.action
+            )),
+            Some(why) => {
+                let why = text::plain(why.as_bytes());
+                context
+                    .term
+                    .warn(format!("{shown} is left as it is: {why}"));
+            }
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::plan::{PlanRecord, counts, list, name_kept, name_saved, records};
+use super::plan::{
+    BesideRecord, PlanRecord, beside, counts, list, name_beside, name_kept, name_saved, records,
+};
 use super::record::paths;
 use super::{Context, Printed, moment, paths_meant};
 use crate::error::Result;
@@ -51,6 +53,7 @@ pub(super) struct Record {
     new_turn: Option<u32>,
     displaced: Value,
     saved: Option<String>,
+    beside: Vec<BesideRecord>,
     plan: Vec<PlanRecord>,
 }
 
@@ -118,6 +121,7 @@ impl Outcome {
                 new_turn: number(&restored.done.turn),
                 displaced: paths(&restored.done.displaced),
                 saved: restored.done.ignored_side.as_ref().map(ToString::to_string),
+                beside: beside(&restored.plan, &restored.done),
                 ..record(wish, &restored.plan)
             },
         }
@@ -154,6 +158,7 @@ fn record(wish: &Wish, plan: &Plan) -> Record {
         new_turn: None,
         displaced: paths(&[]),
         saved: None,
+        beside: Vec::new(),
         plan: records(plan),
     }
 }
@@ -176,8 +181,10 @@ fn report(context: &mut Context, wish: &Wish, restored: &Restored) {
         None => term.told(format!("restored turn {target}: {what}")),
     }
     name_kept(context, &restored.plan);
+    name_beside(context, &restored.plan, &restored.done);
     name_saved(context, &restored.plan, &restored.done);
-    if restored.done.written + restored.done.removed > 0 {
+    let beyond = restored.done.beyond.len();
+    if restored.done.written + restored.done.removed + beyond > 0 {
         context.term.hint("to undo it: edio undo");
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::plan::{PlanRecord, counts, name_kept, name_saved, records};
+use super::plan::{
+    BesideRecord, PlanRecord, beside, counts, name_beside, name_kept, name_saved, records,
+};
 use super::{Context, Printed, moment};
 use crate::error::Result;
 use crate::history::turn::Turn;
@@ -29,6 +31,7 @@ struct Record {
     safety_turn: Option<u32>,
     branch: Option<String>,
     head: Option<String>,
+    beside: Vec<BesideRecord>,
     plan: Vec<PlanRecord>,
 }
 
@@ -70,6 +73,7 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
             safety_turn: undone.safety.as_ref().map(|turn| turn.number().turn),
             branch: undone.branch.as_ref().map(|(name, _)| name.clone()),
             head: head.map(ToString::to_string),
+            beside: beside(&undone.plan, &undone.done),
             plan: records(&undone.plan),
         };
         return context.term.record(&record).printed();
@@ -98,6 +102,7 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
         (None, None) => term.told(format!("{word}: {shown}")),
     }
     name_kept(context, &undone.plan);
+    name_beside(context, &undone.plan, &undone.done);
     name_saved(context, &undone.plan, &undone.done);
     context.term.hint(back);
     Ok(())

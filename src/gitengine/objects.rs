@@ -226,7 +226,7 @@ impl Mode {
 }
 
 /// What a tree has at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Its kind.
     pub mode: Mode,
@@ -521,6 +521,20 @@ impl Git {
     /// git failed.
     pub fn first_parents(&self, tip: &Oid) -> Result<Vec<Commit>> {
         self.reachable(self.ask("rev-list").arg("--first-parent").arg(tip))
+    }
+
+    /// The last commits of a chain that changed the file of this name, the newest first: so many at most.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn last_changes(&self, tip: &Oid, name: &str, most: usize) -> Result<Vec<Oid>> {
+        let ask = self.ask("rev-list").arg(format!("--max-count={most}"));
+        let output = ask.arg(tip).args(["--", name]).run()?;
+        let lines = output
+            .lines()
+            .map(|line| Oid::from_bytes(line).ok_or_else(|| unexpected("git rev-list", line)));
+        lines.collect()
     }
 
     /// The commits that these lead to, and no ref but those below that folder.

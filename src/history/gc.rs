@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{RefChange, check_version};
 
 use super::accept;
+use super::journal::beyond;
 use super::ops::Operation;
 use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
@@ -229,7 +230,20 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     refs::remove_dead_locks(workspace);
     accept::remove_dead_lock(workspace)?;
     sweep_scratch(workspace);
+    sweep_journal(workspace)?;
     pack(workspace)
+}
+
+/// What files outside held goes with the session that has noted it.
+fn sweep_journal(workspace: &Locked) -> Result<()> {
+    let scratch = workspace.scratch();
+    if !beyond::is_there(&scratch) {
+        return Ok(());
+    }
+    let refs = workspace.git.ref_names(&[refnames::ALL])?;
+    let sessions = refs.iter().filter_map(|(name, _)| refnames::parse(name));
+    let sessions = sessions.map(|(_, id, _)| id).collect();
+    beyond::sweep(&scratch, &sessions)
 }
 
 /// edio's name for the lock on the user's index: by it a dead one is known.

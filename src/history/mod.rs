@@ -29,6 +29,7 @@ pub mod gc;
 pub mod guard;
 pub mod hooklog;
 pub mod import;
+pub mod journal;
 pub mod limits;
 pub mod lock;
 pub mod ops;

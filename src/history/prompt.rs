@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, While};
 use crate::gitengine::{ObjectFormat, RepoPath};
 
+use super::journal;
 use super::limits::TooMuch;
 use super::scan::{Scan, look_at, scan};
 use super::snapshot::{
@@ -226,6 +227,7 @@ fn what_was_before(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()>
 ///
 /// The snapshot failed.
 pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
+    journal::await_files(workspace, tool.files.as_deref().unwrap_or_default())?;
     let has_begun = ground(workspace)?.is_some();
     let open = by.open_prompt(&workspace.state);
     let work = Work {
@@ -353,7 +355,9 @@ fn take_named(
         return Ok(None);
     };
     if paths.is_empty() {
-        return Ok(Some(false));
+        // Files outside of the work tree may be in the journal.
+        let has_changed = journal::look(workspace, Some(&ground.standing))?.has_changed();
+        return Ok(Some(false).filter(|_| !has_changed));
     }
     match look_at(workspace, &ground, &paths)? {
         Some(named) => {

@@ -7,6 +7,7 @@ use super::accept;
 use super::archive;
 use super::bytes::{self, RawIds};
 use super::forget;
+use super::journal::{Way, way_to};
 use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
@@ -190,12 +191,18 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     };
     let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = wanted_bytes(workspace, &operation, &from, &to)?;
+    let way = match operation.deed {
+        // Of which paths these were is not known: the others have their content still.
+        Deed::RestorePaths | Deed::Revert => Way::default(),
+        _ => way_to(workspace, &to)?,
+    };
     let goal = Goal {
         tree: &operation.tree,
         not_held: &side::all_skipped(workspace, &to)?,
         choice: &to.note.choice,
         raw_ids: &raw_ids,
         name: operation.text.clone(),
+        way: &way,
     };
     let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
 use super::bytes::{self, RawIds};
+use super::journal::Way;
 use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::restore::{
@@ -134,6 +135,7 @@ fn make_plan(
         choice: &scan.choice,
         raw_ids: &raw_ids,
         name: wish.in_words(),
+        way: &Way::default(),
     };
     let mut plan = plan_to(workspace, scan, &goal, &Made::default())?;
     // Where the content stays, so do its bytes.

@@ -10,6 +10,7 @@ use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefCh
 
 use super::bytes::{self, RawIds};
 use super::conversation;
+use super::journal::{self, Journal};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
@@ -26,6 +27,8 @@ pub enum Part {
     Ignored,
     /// Files that were changed between the safety snapshot and the overwriting.
     Displaced,
+    /// Ignored files that an agent's tools have written.
+    Journal,
     /// What the user staged, before `accept` changes the index.
     Index,
     /// A side of a path in conflict there.
@@ -45,6 +48,7 @@ impl Part {
         match self {
             Part::Ignored => "ignored",
             Part::Displaced => "displaced",
+            Part::Journal => "journal",
             Part::Index => "index",
             Part::Stage(1) => "index-base",
             Part::Stage(2) => "index-ours",
@@ -67,7 +71,8 @@ const INDEX_ENTRIES: &str = "index-entries";
 type Without = fn(&[u8], &[RepoPath]) -> Option<Vec<u8>>;
 
 /// The texts beside a turn.
-const TEXTS: [(&str, Without); 2] = [
+const TEXTS: [(&str, Without); 3] = [
+    (journal::LIST, journal::without),
     (conversation::FILE, conversation::without),
     (transcript::FILE, transcript::without),
 ];
@@ -106,6 +111,8 @@ pub struct OfTurn<'a> {
     pub raw_ids: &'a RawIds,
     /// What the turn can't hold.
     pub skipped: &'a [Skipped],
+    /// What the files of the journal hold.
+    pub journal: &'a Journal,
 }
 
 /// Saves what belongs to a turn. Returns the commit; `None` where there is nothing to save.
@@ -129,6 +136,13 @@ pub fn save_of_turn(
         entries.push(file(RAW_IDS, git.write_blob(&of_turn.raw_ids.write())?)?);
         for (path, raw) in of_turn.raw_ids.contents() {
             entries.push(below(RAW, path, raw)?);
+        }
+    }
+    if !of_turn.journal.is_empty() {
+        let list = of_turn.journal.write()?;
+        entries.push(file(journal::LIST, git.write_blob(&list)?)?);
+        for (path, entry) in of_turn.journal.within() {
+            entries.push(below(Part::Journal.folder(), path, entry.clone())?);
         }
     }
     if entries.is_empty() {
@@ -352,9 +366,10 @@ pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Optio
     Ok(last)
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part::Ignored,
     Part::Displaced,
+    Part::Journal,
     Part::Index,
     Part::Stage(1),
     Part::Stage(2),

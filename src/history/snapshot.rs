@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
-use super::bytes::{self, Unnoted};
+use super::bytes::{self, RawIds, Unnoted};
 use super::choice::Choice;
 use super::conversation::{self, Keep};
+use super::journal::{self, Journal, Look};
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -125,7 +126,11 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         && ground
             .as_ref()
             .is_some_and(|ground| ground.standing.is_open_step());
-    let may_skip = scan.tree == before && request.unchanged == Unchanged::Skip && !closes;
+    let look = journal::look(workspace, ground.as_ref().map(|ground| &ground.standing))?;
+    let may_skip = scan.tree == before
+        && request.unchanged == Unchanged::Skip
+        && !closes
+        && !look.has_changed();
     let turn = if may_skip && scan.on_disk(workspace)?.hidden.is_empty() {
         None
     } else {
@@ -133,7 +138,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
             Some(ground) => ground,
             None => begin_at_head(workspace, before, &scan.head, request.moment)?,
         };
-        Some(write_scan(workspace, ground, &scan, request)?)
+        Some(write_scan(workspace, ground, &scan, look, request)?)
     };
     let skipped = scan.skipped.clone();
     let leftovers = scan.leftovers.clone();
@@ -171,6 +176,7 @@ fn write_scan(
     workspace: &mut Locked,
     ground: Ground,
     scan: &Scan,
+    look: Look,
     request: &Request,
 ) -> Result<Turn> {
     let before = match request.kind {
@@ -186,19 +192,31 @@ fn write_scan(
     let hidden = hidden.map(|(path, _)| path);
     paths.extend(hidden.filter(|path| !counted.contains(path)));
     stat.files = paths.len() as u64;
+    let message = request.message.clone();
+    let message = message.unwrap_or_else(|| summary_with(&paths, &look));
+    let journal = journal::keep(workspace, &ground.standing.id, look)?;
+    let side = save_side(workspace, &ground.standing, scan, &journal, request.moment)?;
     let note = Note {
-        message: request.message.clone().unwrap_or_else(|| summary(&paths)),
+        message,
         kind: request.kind,
         stat,
         work: work(workspace, request),
         choice: scan.choice.clone(),
         skipped_count: scan.skipped.len(),
         skipped: scan.skipped.iter().take(skipped::NAMED).cloned().collect(),
-        side: save_side(workspace, &ground.standing, scan, request.moment)?,
+        side,
         ..note(workspace, &ground.standing.id, &scan.head)
     };
+    let is_alone = scan.on_disk(workspace)?.raw_ids.is_empty() && !is_long(&scan.skipped);
+    let alone = note.side.clone().filter(|_| is_alone);
     let seconds = request.moment.seconds;
-    write_with_conversation(workspace, ground, &scan.tree, note, seconds)
+    let turn = write_with_conversation(workspace, ground, &scan.tree, note, seconds)?;
+    journal::remember(workspace, &turn.note.session, journal, alone);
+    Ok(turn)
+}
+
+fn is_long(skipped: &[Skipped]) -> bool {
+    skipped.len() > skipped::NAMED
 }
 
 /// Writes a turn with what was said and done for it. A kill in between leaves that for the next turn, too.
@@ -260,22 +278,38 @@ pub fn record_named(
     named: Named,
     request: &Request,
 ) -> Result<bool> {
-    if named.tree == ground.tree {
+    let look = journal::look(workspace, Some(&ground.standing))?;
+    if named.tree == ground.tree && !look.has_changed() {
         return Ok(false);
     }
     let git = &workspace.git;
     let (differences, stat) = git.differences_counted(&ground.tree, &named.tree, &[])?;
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
+    let message = request.message.clone();
+    let message = message.unwrap_or_else(|| summary_with(&paths, &look));
+    let journal = journal::keep(workspace, &ground.standing.id, look)?;
+    let of_turn = OfTurn {
+        raw_ids: &RawIds::default(),
+        skipped: &[],
+        journal: &journal,
+    };
+    let id = ground.standing.id.clone();
+    let side = match workspace.state.journal.is_news(&journal) {
+        true => side::save_of_turn(workspace, &id, &of_turn, request.moment.seconds)?,
+        false => ground.standing.side.clone(),
+    };
     let note = Note {
-        message: request.message.clone().unwrap_or_else(|| summary(&paths)),
+        message,
         kind: request.kind,
         stat,
         work: work(workspace, request),
         skipped_count: named.skipped.len(),
         skipped: named.skipped,
-        ..note(workspace, &ground.standing.id, &named.head)
+        side: side.clone(),
+        ..note(workspace, &id, &named.head)
     };
     write_turn(workspace, ground, &named.tree, note, request.moment.seconds)?;
+    journal::remember(workspace, &id, journal, side);
     pack::count(workspace)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(true)
@@ -286,19 +320,24 @@ fn save_side(
     workspace: &mut Locked,
     standing: &Standing,
     scan: &Scan,
+    journal: &Journal,
     moment: Moment,
 ) -> Result<Option<Oid>> {
     let on_disk = scan.on_disk(workspace)?;
     let raw_ids = &on_disk.raw_ids;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
-    let is_long = scan.skipped.len() > skipped::NAMED;
     let of_turn = OfTurn {
         raw_ids,
         skipped: &scan.skipped,
+        journal,
     };
-    match is_long || on_disk.is_news {
+    let is_news = on_disk.is_news || workspace.state.journal.is_news(journal);
+    match is_news || is_long(&scan.skipped) {
         true => side::save_of_turn(workspace, &standing.id, &of_turn, moment.seconds),
-        false => Ok(standing.side.clone().filter(|_| !raw_ids.is_empty())),
+        false => {
+            let is_used = !raw_ids.is_empty() || !journal.is_empty();
+            Ok(standing.side.clone().filter(|_| is_used))
+        }
     }
 }
 
@@ -366,6 +405,7 @@ pub fn stand(workspace: &mut Locked, session: &Session) -> Result<()> {
     let standing = session.standing(workspace)?;
     if workspace.state.session.as_ref() != Some(&standing) {
         workspace.state.cache = None;
+        workspace.state.journal.is_lost();
     }
     workspace.state.session = Some(standing);
     workspace.pointed = Some(pointed);
@@ -428,11 +468,14 @@ pub fn begin_here(
 ) -> Result<Standing> {
     let raw_ids = &scan.on_disk(workspace)?.raw_ids;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
+    let id = SessionId::begun_at(moment.seconds, moment.random);
+    let look = journal::look(workspace, None)?;
+    let journal = journal::keep(workspace, &id, look)?;
     let of_turn = OfTurn {
         raw_ids,
         skipped: &scan.skipped,
+        journal: &journal,
     };
-    let id = SessionId::begun_at(moment.seconds, moment.random);
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
     let work = Work {
         shared,
@@ -446,7 +489,10 @@ pub fn begin_here(
         side,
         ..baseline_note(workspace, &id, &scan.head)
     };
+    let is_alone = raw_ids.is_empty() && !is_long(&scan.skipped);
+    let alone = note.side.clone().filter(|_| is_alone);
     let standing = begin_with(workspace, &scan.tree, note, moment)?;
+    journal::remember(workspace, &standing.id, journal, alone);
     remember(workspace, scan)?;
     Ok(standing)
 }
@@ -464,7 +510,9 @@ pub fn begin_at(
 ) -> Result<Standing> {
     let id = SessionId::begun_at(moment.seconds, moment.random);
     let note = baseline_note(workspace, &id, head);
-    begin_with(workspace, tree, note, moment)
+    let standing = begin_with(workspace, tree, note, moment)?;
+    journal::remember(workspace, &id, Journal::default(), None);
+    Ok(standing)
 }
 
 fn begin_with(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> Result<Standing> {
@@ -663,6 +711,14 @@ pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn
     let turn = write_with_conversation(workspace, ground, &step.tree, note, moment.seconds)?;
     workspace.state.cache = cache;
     Ok(Some(turn))
+}
+
+/// The same of the files of the journal, where nothing else has changed.
+fn summary_with(paths: &[&RepoPath], look: &Look) -> String {
+    match paths.is_empty() {
+        true => summary(&look.changed_paths()),
+        false => summary(paths),
+    }
 }
 
 /// `a, b and 3 more`: what a turn without a message is called.

@@ -12,6 +12,7 @@ use crate::gitengine::{FileStamp, Oid, RepoPath};
 
 use super::bytes::Unnoted;
 use super::guard;
+use super::journal;
 use super::prompt::Prompt;
 use super::refnames::SessionId;
 use super::scan::{Edited, Recent};
@@ -46,6 +47,8 @@ pub struct State {
     pub transcripts: BTreeMap<String, transcript::Place>,
     /// How many snapshots were written since the last were packed.
     pub loose: u32,
+    /// The files that no snapshot's tree holds and that agents have written.
+    pub journal: journal::Known,
     /// The git whose version was found new enough.
     pub git: Option<String>,
 }

@@ -11,6 +11,7 @@ use crate::gitengine::{Entry, Oid, RepoPath};
 use super::accept;
 use super::archive;
 use super::bytes;
+use super::journal::way_to;
 use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
@@ -169,12 +170,14 @@ fn go_to(
 ) -> Result<Undone> {
     let target = snapshot_of(workspace, &session, &event.before)?;
     let raw_ids = bytes::known_at(workspace, &target, event.bytes.as_ref())?;
+    let way = way_to(workspace, &target)?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
         choice: &target.note.choice,
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
+        way: &way,
     };
     let ignored = side::ignored(workspace, event.side.as_ref())?;
     let made = made_by(workspace, &scan, event, &target.tree, &ignored)?;
@@ -187,6 +190,7 @@ fn go_to(
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
+    way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();

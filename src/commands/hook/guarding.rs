@@ -11,7 +11,7 @@ use crate::agents::guard::{self as words, Call, Named, Word};
 use crate::clock;
 use crate::env;
 use crate::error::{Error, Result, While};
-use crate::history::guard::{Guard, Memory, Part, Verdict, content_id};
+use crate::history::guard::{Guard, Guarded, Memory, Part, Verdict, content_id};
 use crate::history::hooklog;
 use crate::history::workspace::scratch_near;
 use crate::term::time;
@@ -48,6 +48,12 @@ pub fn answer(agent: Agent, event: &Event, decision: &Decision) -> Option<Value>
 /// Is anything guarded here?
 pub fn is_on(home: &Path) -> bool {
     scratch_near(home).is_some_and(|scratch| Guard::is_there(&scratch))
+}
+
+/// Is what no snapshot holds kept here before it is written?
+pub fn has_journal(home: &Path) -> bool {
+    let guard = scratch_near(home).map(|scratch| Guard::load(&scratch));
+    matches!(guard, Some(Ok(Some(guard))) if guard.has(Guarded::Journal))
 }
 
 fn remembered(event: &Event, scratch: &Path) -> Result<Memory> {

@@ -1,4 +1,5 @@
-//! The guard: an agent does not write over what it has not seen, and does not go round in circles.
+//! The guard: an agent does not write over what it has not seen, does not go round in circles, and what it writes that no
+//! snapshot holds is kept in the [journal](super::journal).
 //!
 //! It is asked within an agent's hook, before and after each use of a tool, and is to cost about a millisecond: so it asks
 //! no git. What is on is read from a small file, which each event brings up to date with the settings; what an
@@ -55,17 +56,20 @@ pub enum Guarded {
     Freshness,
     /// The same is not done over and over.
     Loops,
+    /// What no snapshot holds is kept before a tool writes it.
+    Journal,
 }
 
 impl Guarded {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Freshness, Self::Loops];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Freshness, Self::Loops, Self::Journal];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Guarded::Freshness => "freshness",
             Guarded::Loops => "loops",
+            Guarded::Journal => "journal",
         }
     }
 
@@ -74,6 +78,7 @@ impl Guarded {
         match self {
             Guarded::Freshness => "edio.guard.freshness",
             Guarded::Loops => "edio.guard.loops",
+            Guarded::Journal => "edio.guard.journal",
         }
     }
 }
@@ -86,6 +91,8 @@ pub struct Guard {
     pub freshness: bool,
     /// Are loops?
     pub loops: bool,
+    /// Is what no snapshot holds kept?
+    pub journal: bool,
     /// The use of a tool that is one too many: the third, if nothing else is said.
     pub repeat_limit: u32,
     /// Tools that read, by name.
@@ -112,6 +119,7 @@ impl Guard {
         Self {
             freshness: settings.is_true(Guarded::Freshness.setting()),
             loops: settings.is_true(Guarded::Loops.setting()),
+            journal: settings.is_true(Guarded::Journal.setting()),
             repeat_limit: limit.filter(|limit| *limit >= 2).unwrap_or(3),
             read_tools: names("edio.guard.readtool"),
             write_tools: names("edio.guard.writetool"),
@@ -125,6 +133,7 @@ impl Guard {
         match part {
             Guarded::Freshness => self.freshness,
             Guarded::Loops => self.loops,
+            Guarded::Journal => self.journal,
         }
     }
 

@@ -15,8 +15,8 @@ use std::fs;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
-use self::disk::Disk;
 pub use self::disk::disk_blob_id;
+pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
 pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
@@ -25,6 +25,7 @@ pub use self::source::Sources;
 pub(super) use self::source::{clear_folder, lfs_pointer};
 use super::bytes::{self, RawIds};
 use super::choice::{Choice, matched};
+use super::journal::{Way, way_to};
 use super::limits::TooMuch;
 use super::ops::{Begun, Deed, Operation};
 use super::prompt;
@@ -35,7 +36,7 @@ use super::side;
 use super::skipped::Skipped;
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Note, Turn, Work};
-use super::workspace::Locked;
+use super::workspace::{Locked, Workspace};
 
 /// What is wanted.
 pub struct Wish {
@@ -69,6 +70,8 @@ pub struct Goal<'a> {
     pub raw_ids: &'a RawIds,
     /// What it is called: `turn 6`.
     pub name: String,
+    /// The way of the journal's files to it.
+    pub way: &'a Way,
 }
 
 /// What is wanted, and the session that its turn was found in: looked for while git looks at the work tree.
@@ -82,7 +85,8 @@ pub type Found = Result<(Session, Wish)>;
 pub fn preview(workspace: &Locked, find: impl Fn() -> Found) -> Result<(Wish, Plan)> {
     let (scan, (_, wish)) = scan_beside(workspace, TooMuch::Take, find)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
-    let (plan, _) = make_plan(workspace, &scan, &wish, &raw_ids)?;
+    let way = wish.way(workspace)?;
+    let (plan, _) = make_plan(workspace, &scan, &wish, &raw_ids, &way)?;
     Ok((wish, plan))
 }
 
@@ -112,9 +116,11 @@ fn restore_to(
 ) -> Result<Restored> {
     let ahead = begin_ahead(workspace, &scan, &session, wish, moment)?;
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
-    let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids)?;
+    let way = wish.way(workspace)?;
+    let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids, &way)?;
     let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
     let words = wish.in_words();
+    way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
@@ -211,6 +217,14 @@ impl Wish {
         }
     }
 
+    fn way(&self, workspace: &Workspace) -> Result<Way> {
+        let mut way = way_to(workspace, &self.target)?;
+        if !self.paths.is_empty() {
+            way.only(|path| self.concerns(path));
+        }
+        Ok(way)
+    }
+
     fn concerns(&self, path: &RepoPath) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|wanted| path.is_within(wanted))
     }
@@ -221,6 +235,7 @@ fn make_plan(
     scan: &Scan,
     wish: &Wish,
     raw_ids: &RawIds,
+    way: &Way,
 ) -> Result<(Plan, Stat)> {
     let goal = Goal {
         tree: &wish.target.tree,
@@ -228,6 +243,7 @@ fn make_plan(
         choice: &wish.target.note.choice,
         raw_ids,
         name: format!("turn {}", wish.target.number()),
+        way,
     };
     let (git, old) = (&workspace.git, &scan.tree);
     let ((differences, stat), rules) = match wish.paths.is_empty() {
@@ -244,9 +260,38 @@ fn make_plan(
     };
     let mut rewritten = rewritten(workspace, scan, &goal, &differences)?;
     rewritten.retain(|difference| wish.concerns(&difference.path));
-    let facts = facts(workspace, scan, &goal, differences, rewritten, rules)?;
-    refuse_unknown_paths(workspace, wish, &facts.differences)?;
-    Ok((plan_with(workspace, facts, &goal.name)?, stat))
+    let mut facts = facts(workspace, scan, &goal, differences, rewritten, rules)?;
+    let beside = go_way(workspace, &goal, &mut facts)?;
+    refuse_unknown_paths(workspace, wish, &facts.differences, way)?;
+    let plan = plan_with(workspace, facts, &goal.name)?;
+    Ok((plan.with_way(beside, way), stat))
+}
+
+/// Adds the ignored files of the journal to what differs. Returns those that are in the plan for that.
+fn go_way(
+    workspace: &Locked,
+    goal: &Goal<'_>,
+    facts: &mut Facts<'_>,
+) -> Result<BTreeSet<RepoPath>> {
+    let within = &goal.way.within;
+    let mut beside = BTreeSet::new();
+    if within.is_empty() {
+        return Ok(beside);
+    }
+    let paths: Vec<RepoPath> = within.iter().map(|way| way.path.clone()).collect();
+    let held = workspace.git.entries_at(goal.tree, &paths)?;
+    // What the goal's tree holds is the tree's.
+    let is_held = |way: &&Difference| held.iter().any(|(path, _)| path == &way.path);
+    for way in within.iter().filter(|way| !is_held(way)) {
+        let mut known = facts.differences.iter_mut();
+        match known.find(|known| known.path == way.path) {
+            Some(known) => known.new.clone_from(&way.new),
+            None => facts.differences.push(way.clone()),
+        }
+        facts.protected.remove(&way.path);
+        beside.insert(way.path.clone());
+    }
+    Ok(beside)
 }
 
 /// What edio itself has put where nothing was: it goes where the goal lacks it, whatever the ignore rules say.
@@ -308,7 +353,8 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) ->
         new: None,
     });
     facts.differences.extend(removed);
-    let mut plan = plan_with(workspace, facts, &goal.name)?;
+    let beside = go_way(workspace, goal, &mut facts)?;
+    let mut plan = plan_with(workspace, facts, &goal.name)?.with_way(beside, goal.way);
     plan.save_removed(unwanted.iter().map(|(path, _)| path));
     Ok(plan)
 }
@@ -421,11 +467,19 @@ fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
 }
 
 /// A path that the turn lacks is most likely a slip: removing it because of that would be the worst answer.
-fn refuse_unknown_paths(workspace: &Locked, wish: &Wish, differences: &[Difference]) -> Result<()> {
+fn refuse_unknown_paths(
+    workspace: &Locked,
+    wish: &Wish,
+    differences: &[Difference],
+    way: &Way,
+) -> Result<()> {
     let differs = |path: &&RepoPath| {
-        differences
+        let new = |difference: &&Difference| difference.new.is_some();
+        let held = differences
             .iter()
-            .any(|difference| difference.new.is_some() && difference.path.is_within(path))
+            .filter(new)
+            .map(|difference| &difference.path);
+        held.chain(&way.there).any(|held| held.is_within(path))
     };
     let unsure: Vec<&RepoPath> = wish.paths.iter().filter(|path| !differs(path)).collect();
     for path in unsure {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
+use super::super::journal::{self, Journal, beyond};
 use super::super::ops::{self, Begun, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
@@ -44,6 +45,8 @@ pub struct Performed {
     pub displaced_side: Option<Oid>,
     /// Where the ignored files are saved that were replaced.
     pub ignored_side: Option<Oid>,
+    /// What became of files outside of the work tree.
+    pub beyond: Vec<beyond::Done>,
 }
 
 /// What is to be done.
@@ -113,10 +116,11 @@ pub fn perform(
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
+    let beyond = beyond::bring(&workspace.scratch(), workspace.git.format, &plan.beyond);
     let turn = match end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
-            note_unseen(workspace, &turn, moment)?;
+            note_unseen(workspace, &turn, &plan.journal, moment)?;
             None
         }
         End::New(mut note) => {
@@ -138,12 +142,17 @@ pub fn perform(
                 }
                 false => noted,
             };
+            let look = journal::look(workspace, workspace.state.session.as_ref())?;
+            let journal = journal::keep(workspace, &session.id, look)?;
             let of_turn = OfTurn {
                 raw_ids: &noted,
                 skipped: &side::all_skipped(workspace, &from)?,
+                journal: &journal,
             };
             note.side = side::save_of_turn(workspace, &session.id, &of_turn, moment.seconds)?;
-            Some(take_turn(workspace, &operation.tree, *note, moment)?)
+            let turn = take_turn(workspace, &operation.tree, *note, moment)?;
+            journal::remember(workspace, &session.id, journal, None);
+            Some(turn)
         }
     };
     workspace.end()?;
@@ -154,6 +163,7 @@ pub fn perform(
         displaced,
         displaced_side: stranger_side,
         ignored_side: saved.side,
+        beyond,
     })
 }
 
@@ -250,9 +260,9 @@ const FEW: usize = 100;
 /// git failed.
 pub fn tree_with(workspace: &Locked, now: &Oid, plan: &Plan) -> Result<Oid> {
     let git = &workspace.git;
-    let changes: Vec<_> = plan
-        .actions
-        .iter()
+    let actions = plan.actions.iter();
+    let changes: Vec<_> = actions
+        .filter(|(path, _)| !plan.beside.contains(path))
         .filter_map(|(path, action)| match action {
             Action::Write { new, .. } | Action::SetMode { new } => {
                 Some((path.clone(), Some(new.clone())))
@@ -315,19 +325,26 @@ fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Tur
 
 /// Notes what is on disk behind conversions where a restore has led to a HEAD that nobody saw: bytes of now may have
 /// stayed there, and from here on a change of them is one.
-fn note_unseen(workspace: &mut Locked, turn: &Turn, moment: Moment) -> Result<()> {
+fn note_unseen(
+    workspace: &mut Locked,
+    turn: &Turn,
+    journal: &Journal,
+    moment: Moment,
+) -> Result<()> {
+    let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
+        return Ok(());
+    };
+    journal::remember(workspace, &id, journal.clone(), None);
     let cache = workspace.state.cache.as_ref();
     let has_rules = cache.is_some_and(|cache| cache.attribute_files);
     if Unnoted::of(turn) == Unnoted::IsBlob || !bytes::may_convert(workspace, has_rules) {
         return Ok(());
     }
-    let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
-        return Ok(());
-    };
     let noted = bytes::note(workspace, &RawIds::default(), &turn.tree, &Scope::All)?;
     let of_turn = OfTurn {
         raw_ids: &noted,
         skipped: &[],
+        journal,
     };
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));

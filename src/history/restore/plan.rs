@@ -5,6 +5,8 @@ use std::fmt;
 
 use crate::gitengine::{Difference, Entry, Mode, RepoPath};
 
+use super::super::journal::beyond::Change;
+use super::super::journal::{Journal, Way};
 use super::super::skipped::{Skipped, Why};
 
 /// What stands at a path on disk.
@@ -102,6 +104,12 @@ pub struct Plan {
     pub actions: BTreeMap<RepoPath, Action>,
     /// Ignored files that are saved before they are replaced.
     pub saved: BTreeSet<RepoPath>,
+    /// Ignored files among the actions that no tree holds, and the journal does.
+    pub beside: BTreeSet<RepoPath>,
+    /// Files outside of the work tree that are to hold something else.
+    pub beyond: Vec<Change>,
+    /// What all files of the journal hold when it is carried out.
+    pub journal: Journal,
 }
 
 /// What a plan is made from.
@@ -217,6 +225,17 @@ impl Plan {
         }
     }
 
+    /// With the way of the journal's files. `beside` are those of them that have actions.
+    #[must_use]
+    pub fn with_way(self, beside: BTreeSet<RepoPath>, way: &Way) -> Self {
+        Self {
+            beside,
+            beyond: way.beyond.clone(),
+            journal: way.then.clone(),
+            ..self
+        }
+    }
+
     /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
     ///
     /// Where a folder stands, or the way leads through a file, they stay in the side commit. A file that stands there and
@@ -239,6 +258,10 @@ impl Plan {
             let old = now.iter().find(|(other, _)| other == path);
             if old.is_none() && disk.at(path) != OnDisk::Nothing {
                 self.saved.insert(path.clone());
+            }
+            if self.beside.contains(path) {
+                // The journal knows what it held.
+                continue;
             }
             let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
             self.actions
@@ -280,7 +303,7 @@ impl Plan {
     /// Does it leave everything as it is?
     pub fn is_nothing(&self) -> bool {
         let kept = |action: &Action| matches!(action, Action::Keep(_));
-        self.actions.values().all(kept)
+        self.beyond.is_empty() && self.actions.values().all(kept)
     }
 
     fn removes(&self, path: &RepoPath) -> bool {

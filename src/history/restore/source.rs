@@ -67,6 +67,7 @@ impl Sources {
                 continue;
             };
             match raw_ids.of(path, new) {
+                _ if plan.beside.contains(path) => {}
                 Some(raw) => {
                     sources.raw.insert(path.clone(), raw.clone());
                 }

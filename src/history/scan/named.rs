@@ -93,7 +93,8 @@ fn is_ordinary(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
             || cache.flagged.binary_search(path).is_ok()
             || cache.unfiltered.contains(path)
     };
-    if ground.standing.side.is_some()
+    let side = ground.standing.side.as_ref();
+    if side.is_some_and(|side| !workspace.state.journal.is_alone_in(side))
         || cache.choice != choice.in_words()
         || paths.is_empty()
         || paths.iter().any(is_odd)

@@ -10,10 +10,10 @@ mod other;
 mod unix;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::gitengine::{ObjectFormat, Oid, RepoPath, git_bytes};
+use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath, git_bytes};
 
 use super::super::scan::TEMPORARY;
 use super::plan::{Look, OnDisk};
@@ -93,6 +93,83 @@ pub fn disk_blob_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Re
             .hash_blob(target.len() as u64, target.as_slice())
             .map(Some),
     }
+}
+
+/// What stands at a path, in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stood {
+    /// Nothing.
+    Nothing,
+    /// A file with this content.
+    File {
+        /// May it be executed?
+        executable: bool,
+        /// Its content.
+        bytes: Vec<u8>,
+    },
+    /// A link to this target.
+    Link(Vec<u8>),
+}
+
+impl Stood {
+    /// Its bytes, or those of its target. `None` where nothing stands.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Stood::Nothing => None,
+            Stood::File { bytes, .. } | Stood::Link(bytes) => Some(bytes),
+        }
+    }
+
+    /// As a tree would have it, through no filter.
+    pub fn entry(&self, format: ObjectFormat) -> Option<Entry> {
+        let mode = match self {
+            Stood::Nothing => return None,
+            Stood::File {
+                executable: true, ..
+            } => Mode::Executable,
+            Stood::File { .. } => Mode::File,
+            Stood::Link(_) => Mode::Symlink,
+        };
+        let oid = format.hash_content(self.bytes()?);
+        Some(Entry { mode, oid })
+    }
+}
+
+/// Reads what stands at a path below this folder. No link is followed on the way.
+///
+/// # Errors
+///
+/// It can't be read, has more bytes than that, or is something else than a file or a link.
+pub fn read_from_disk(top: &Path, path: &RepoPath, most: u64) -> io::Result<Stood> {
+    let disk = Disk::new(top);
+    match disk.open(path)? {
+        Some(Standing::File(file)) => {
+            let meta = file.metadata()?;
+            let mut bytes = Vec::new();
+            file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+            match bytes.len() as u64 > most {
+                true => Err(io::Error::other("it is too large")),
+                false => Ok(Stood::File {
+                    executable: is_executable(&meta),
+                    bytes,
+                }),
+            }
+        }
+        Some(Standing::Link(target)) => Ok(Stood::Link(target)),
+        None if disk.at(path) == OnDisk::Nothing => Ok(Stood::Nothing),
+        None => Err(io::Error::other("it is neither a file nor a link")),
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// What stands at a path, to be read.
