@@ -287,6 +287,7 @@ fn it_goes_with_the_session_and_forget_takes_a_file_out() {
         ])
     });
     repo.edio(["forget", "-f", ".env", "--yes"]).ok();
+    repo.git(["gc", "-q", "--prune=now"]);
     for secret in secrets {
         assert!(!repo.git_says(&["cat-file", "-e", &secret]));
     }
