@@ -106,7 +106,7 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 23] = [
+const WRITERS: [&str; 24] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
     "src/commands/rewind.rs",        // a new conversation, beside the agent's own one
@@ -121,6 +121,7 @@ const WRITERS: [&str; 23] = [
     "src/history/hooklog.rs",        // the log of the hooks
     "src/history/gc.rs",             // old scratch files
     "src/history/guard/",            // what agents have seen, in the scratch folder
+    "src/history/journal/beyond.rs", // what files outside held, in the scratch folder
     "src/history/lock.rs",           // the lock
     "src/history/prompt.rs",         // how a prompt has ended, in the scratch folder
     "src/history/refs.rs",           // dead locks on edio's refs

@@ -420,7 +420,7 @@ fn the_text_of_show() {
 
 
     $ edio show @-1 --json
-    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"steps":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
+    {"v":1,"session":"[SESSION]","turn":1,"kind":"turn","current":false,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":1,"added":1,"removed":0,"steps":0,"skipped_count":0,"skipped":[],"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"}],"beside":[],"prompt_text":null,"reply":null,"input":null,"result":null,"failed":null}
     "#);
 }
 
@@ -564,7 +564,7 @@ fn the_text_of_restore() {
     nothing was changed: this is what would be done
 
     $ edio restore 2 --dry-run --json
-    {"v":1,"turn":2,"commit":"[ID]","dry_run":true,"written":0,"removed":0,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"a","action":"write","why":"it differs"},{"path":"b","action":"remove","why":"it appeared since"},{"path":"new/c","action":"write","why":"it is missing"}]}
+    {"v":1,"turn":2,"commit":"[ID]","dry_run":true,"written":0,"removed":0,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"beside":[],"plan":[{"path":"a","action":"write","why":"it differs"},{"path":"b","action":"remove","why":"it appeared since"},{"path":"new/c","action":"write","why":"it is missing"}]}
 
     $ edio restore 2
     your unsaved work is turn 4
@@ -579,7 +579,7 @@ fn the_text_of_restore() {
     hint: to undo it: edio undo
 
     $ edio restore @-1 --json
-    {"v":1,"turn":2,"commit":"[ID]","dry_run":false,"written":0,"removed":1,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"plan":[{"path":"b","action":"remove","why":"it appeared since"}]}
+    {"v":1,"turn":2,"commit":"[ID]","dry_run":false,"written":0,"removed":1,"safety_turn":null,"new_turn":null,"displaced":[],"saved":null,"beside":[],"plan":[{"path":"b","action":"remove","why":"it appeared since"}]}
 
     $ edio log
          5  just now        -           1 file +1 -0  Restore 1: 2 paths

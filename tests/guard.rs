@@ -818,14 +818,14 @@ fn it_says_what_is_on_and_what_never_is() {
     assert!(
         said.ok()
             .stdout
-            .starts_with("freshness  off\nloops      off\n"),
+            .starts_with("freshness  off\nloops      off\njournal    off\n"),
         "{said}"
     );
     repo.edio(["init", "--agents", "claude,aider"]).ok();
     let said = repo.edio(["guard", "on"]);
     let text = &said.ok().stdout;
     assert!(
-        text.contains("freshness  on\nloops      on\ncovered    claude\n"),
+        text.contains("freshness  on\nloops      on\njournal    on\ncovered    claude\n"),
         "{said}"
     );
     assert!(text.contains("aider: no hook can stop them"), "{said}");

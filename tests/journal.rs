@@ -89,6 +89,15 @@ fn what_an_agent_writes_that_git_ignores_comes_back() {
     turn_of(&repo, "set the key", &env, "KEY=agent\n");
     assert_eq!(repo.git_files(), git);
     assert_eq!(turns(&repo), [1], "a turn that changed nothing but that");
+    let ran = repo.edio(["show", "1"]);
+    assert!(
+        ran.ok().stdout.contains(" M .env (beside the tree"),
+        "{ran}"
+    );
+    assert_eq!(
+        repo.edio(["show", "1", "--json"]).json()[0]["beside"],
+        json!([".env"])
+    );
     turn_of(&repo, "again", &env, "KEY=agent 2\n");
     repo.git(["status"]);
     let ran = repo.edio(["undo"]);
@@ -289,7 +298,7 @@ fn it_goes_with_the_session_and_forget_takes_a_file_out() {
     repo.edio(["forget", "-f", ".env", "--yes"]).ok();
     repo.git(["gc", "-q", "--prune=now"]);
     for secret in secrets {
-        assert!(!repo.git_says(&["cat-file", "-e", &secret]));
+        assert!(!repo.git_says(["cat-file", "-e", &secret]));
     }
     repo.edio(["restore", "0"]).ok();
     assert_eq!(repo.read(".env"), "secret 2\n");

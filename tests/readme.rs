@@ -527,7 +527,7 @@ fn the_json_fields_of_turns_are_those_of_the_records() {
         keys(&records.of(&["log", "--calls"]))
     );
     let shown = records.of(&["show"]);
-    let said = and(fields("### What was said"), "changes");
+    let said = and(and(fields("### What was said"), "changes"), "beside");
     assert_eq!(
         turn.union(&said).cloned().collect::<BTreeSet<_>>(),
         keys(&shown)

@@ -212,7 +212,7 @@ fn the_record_says_what_was_done() {
         undone,
         json!({
             "v": 1, "undone": "turn 2 (2)", "redone": null, "turn": 1, "written": 1, "removed": 0,
-            "safety_turn": null, "branch": null, "head": null,
+            "safety_turn": null, "branch": null, "head": null, "beside": [],
         })
     );
     let redone = &repo.edio(["redo", "--json"]).json()[0];

@@ -17,7 +17,7 @@ use crate::error::{Error, Result, While};
 use crate::history::address::Address;
 use crate::history::bisect::{Grain, Progress, Search, Verdict, line};
 use crate::history::checkout::Checkout;
-use crate::history::compare::{Sides, differences, hidden_by};
+use crate::history::compare::{Sides, beside_of, differences, hidden_by};
 use crate::history::git::{PatchStyle, RepoPath};
 use crate::history::session::Session;
 use crate::history::turn::Turn;
@@ -413,12 +413,14 @@ impl Report<'_> {
             Some(_) => Vec::new(),
             None => hidden_by(self.workspace, self.session, turn)?,
         };
+        let beside = beside_of(self.workspace, self.session, turn)?;
         if context.term.is_json() {
             changes.extend(hidden);
             let current = self.session.current.as_ref().map(|turn| &turn.commit);
             let turn = show::Record {
                 turn: TurnRecord::new(turn, current),
                 changes: changes.iter().map(difference).collect(),
+                beside: show::names(&beside),
                 said: show::Said::of(self.workspace, self.session, turn)?,
             };
             let record = Record {
@@ -439,7 +441,7 @@ impl Report<'_> {
         show::head(context, self.session, turn)?;
         let said = show::Said::of(self.workspace, self.session, turn)?;
         show::words(context, turn, &said)?;
-        show::files(context, &changes, &hidden)?;
+        show::files(context, &changes, &hidden, &beside)?;
         let style = PatchStyle {
             color: context.term.styles_out(),
         };

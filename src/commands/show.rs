@@ -1,7 +1,10 @@
 //! `edio show`: one turn.
 
+use std::path::PathBuf;
+
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::calls::input_in_lines;
 use super::record::{DifferenceRecord, TurnRecord, difference, status_letter};
@@ -9,13 +12,13 @@ use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;
-use crate::history::compare::{changed_by, differences, hidden_by};
+use crate::history::compare::{beside_of, changed_by, differences, hidden_by};
 use crate::history::conversation::{self, What};
-use crate::history::git::{Difference, PatchStyle};
+use crate::history::git::{Difference, PatchStyle, git_bytes};
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
-use crate::term::{style, text, time};
+use crate::term::{json, style, text, time};
 
 /// Show one turn or step: its message, what was said and done, its files, its patch.
 #[derive(clap::Args)]
@@ -34,6 +37,8 @@ pub(super) struct Record {
     #[serde(flatten)]
     pub(super) turn: TurnRecord,
     pub(super) changes: Vec<DifferenceRecord>,
+    /// The files of the journal that it changed.
+    pub(super) beside: Vec<Value>,
     #[serde(flatten)]
     pub(super) said: Said,
 }
@@ -112,6 +117,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let sides = changed_by(&workspace, &session, &turn)?;
     let (mut changes, _) = differences(&workspace, &sides, &[])?;
     let hidden = hidden_by(&workspace, &session, &turn)?;
+    let beside = beside_of(&workspace, &session, &turn)?;
     let said = Said::of(&workspace, &session, &turn)?;
     if context.term.is_json() {
         changes.extend(hidden);
@@ -119,6 +125,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         let record = Record {
             turn: TurnRecord::new(&turn, current),
             changes: changes.iter().map(difference).collect(),
+            beside: names(&beside),
             said,
         };
         context.term.record(&record).printed()?;
@@ -127,7 +134,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     context.page(&workspace);
     head(context, &session, &turn)?;
     words(context, &turn, &said)?;
-    files(context, &changes, &hidden)?;
+    files(context, &changes, &hidden, &beside)?;
     let style = PatchStyle {
         color: context.term.styles_out(),
     };
@@ -198,6 +205,12 @@ pub(super) fn head(context: &mut Context, session: &Session, turn: &Turn) -> Res
     context.term.line("").printed()
 }
 
+/// The names of files as JSON.
+pub(super) fn names(files: &[PathBuf]) -> Vec<Value> {
+    let names = files.iter().map(|file| json::path(&git_bytes(file)));
+    names.collect()
+}
+
 /// What was said and done. A prompt that is the message, word for word, stands there already.
 pub(super) fn words(context: &mut Context, turn: &Turn, said: &Said) -> Result<()> {
     let is_message = |text: &str| text.trim() == turn.note.message.trim();
@@ -215,6 +228,7 @@ pub(super) fn files(
     context: &mut Context,
     changes: &[Difference],
     hidden: &[Difference],
+    beside: &[PathBuf],
 ) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
@@ -226,7 +240,12 @@ pub(super) fn files(
         let line = format!(" M {path} (only in what git's conversion hides)");
         context.term.line(line).printed()?;
     }
-    if changes.is_empty() && hidden.is_empty() {
+    for file in beside {
+        let path = text::path(&git_bytes(file));
+        let line = format!(" M {path} (beside the tree: the journal has it)");
+        context.term.line(line).printed()?;
+    }
+    if changes.is_empty() && hidden.is_empty() && beside.is_empty() {
         return Ok(());
     }
     context.term.line("").printed()

@@ -1,6 +1,7 @@
 //! Which two trees does a person mean?
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -8,6 +9,7 @@ use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
 use super::address::{Address, Range};
 use super::bytes;
+use super::journal;
 use super::limits::TooMuch;
 use super::scan::scan;
 use super::session::Session;
@@ -114,6 +116,23 @@ pub fn hidden_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Resul
             path,
         })
         .collect())
+}
+
+/// The files of the journal that a turn changed, beside its tree: ignored ones from the top of the work tree, those outside
+/// from the root.
+///
+/// # Errors
+///
+/// What it grew from can't be found, or git failed.
+pub fn beside_of(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Vec<PathBuf>> {
+    if turn.number().turn == 0 {
+        return Ok(Vec::new());
+    }
+    let before = session.before(workspace, turn)?;
+    match before.note.side == turn.note.side {
+        true => Ok(Vec::new()),
+        false => journal::changed_between(workspace, &before, turn),
+    }
 }
 
 /// A turn and the work tree as it is now.

@@ -23,6 +23,7 @@ use super::limits::Limits;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::restore::{Stood, read_from_disk};
 use super::state::Standing;
+use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
 pub use self::way::{Way, way_to};
@@ -316,27 +317,31 @@ fn known(workspace: &Workspace, standing: Option<&Standing>) -> Result<Journal> 
     if known.session.as_ref() == Some(&standing.id) {
         return Ok(known.journal.clone());
     }
-    let Some(newest) = newest(workspace, &standing.id)? else {
-        return Ok(Journal::default());
-    };
-    Ok(newest.as_of(&noted(workspace, standing.side.as_ref())?))
+    held_at(workspace, &standing.id, standing.side.as_ref())
+}
+
+/// What the files of a session's journal held at a snapshot of it with this side commit.
+fn held_at(workspace: &Workspace, session: &SessionId, side: Option<&Oid>) -> Result<Journal> {
+    let newest = newest(workspace, session)?;
+    match newest.is_empty() {
+        true => Ok(newest),
+        false => Ok(newest.as_of(&noted(workspace, side)?)),
+    }
 }
 
 /// The list that a session noted last: all its files are in it.
-fn newest(workspace: &Workspace, session: &SessionId) -> Result<Option<Journal>> {
+fn newest(workspace: &Workspace, session: &SessionId) -> Result<Journal> {
     let git = &workspace.git;
-    let name = refnames::name(Shelf::Active, session, Leaf::Side);
-    let Some((_, tip)) = git.ref_names(&[&name])?.pop() else {
-        return Ok(None);
+    let name = |shelf| refnames::name(shelf, session, Leaf::Side);
+    let names = [name(Shelf::Active), name(Shelf::Archive)];
+    let Some((_, tip)) = git.ref_names(&[&names[0], &names[1]])?.pop() else {
+        return Ok(Journal::default());
     };
     // Each side commit has only what belongs to it: the last that changes the list has it, or the one before that.
     let commits = git.last_changes(&tip, LIST, 2)?;
     let lists = git.file_of_each(&commits, LIST)?;
-    Ok(lists
-        .into_iter()
-        .flatten()
-        .next()
-        .map(|list| Journal::read(&list)))
+    let list = lists.into_iter().flatten().next();
+    Ok(list.map_or_else(Journal::default, |list| Journal::read(&list)))
 }
 
 /// What a snapshot with this side commit has noted.
@@ -346,6 +351,23 @@ fn noted(workspace: &Workspace, side: Option<&Oid>) -> Result<Journal> {
     };
     let list = workspace.git.file_of_if_there(side, LIST)?;
     Ok(list.map_or_else(Journal::default, |list| Journal::read(&list)))
+}
+
+/// The files that hold something else at a turn than at the one before it.
+///
+/// # Errors
+///
+/// git failed.
+pub fn changed_between(workspace: &Workspace, before: &Turn, turn: &Turn) -> Result<Vec<PathBuf>> {
+    let now = noted(workspace, turn.note.side.as_ref())?;
+    let then = now.as_of(&noted(workspace, before.note.side.as_ref())?);
+    let both = now.files.iter().zip(&then.files);
+    let changed = both.filter(|(now, then)| now.now != then.now);
+    let names = changed.map(|(file, _)| match &file.place {
+        Place::Within(path) => path.below(Path::new("")),
+        Place::Beyond(path) => path.below(Path::new("/")),
+    });
+    Ok(names.collect())
 }
 
 /// Keeps the contents of what has changed. Returns the journal as it is to be noted.

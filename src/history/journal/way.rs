@@ -10,7 +10,7 @@ use super::super::state::Standing;
 use super::super::turn::Turn;
 use super::super::workspace::{Locked, Workspace};
 use super::beyond::Change;
-use super::{File, Journal, Place, look, noted};
+use super::{File, Journal, Place, held_at, look, noted};
 
 /// The way.
 #[derive(Debug, Default)]
@@ -39,16 +39,16 @@ pub fn way_to(workspace: &Workspace, target: &Turn) -> Result<Way> {
     if is_own && now.is_empty() {
         return Ok(Way::default());
     }
-    let noted = noted(workspace, target.note.side.as_ref())?;
+    let side = target.note.side.as_ref();
     let mut way = Way {
         then: match is_own {
-            true => now.as_of(&noted),
+            true => now.as_of(&noted(workspace, side)?),
             false => now.clone(),
         },
         ..Way::default()
     };
     if !is_own {
-        for file in noted.files {
+        for file in held_at(workspace, &target.note.session, side)?.files {
             way.strange
                 .extend(now.get(&file.place).is_none().then(|| file.place.clone()));
             way.then.files.retain(|other| other.place != file.place);
