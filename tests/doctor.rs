@@ -460,3 +460,18 @@ fn agents_are_told_in_one_table() {
     assert_eq!(of("zed")["from_documents"], true);
     repo.edio_in(repo.outside(), ["agents"]).fails(4);
 }
+
+#[test]
+fn a_setting_of_the_guard_that_says_nothing_is_named() {
+    for (key, value) in [
+        ("edio.guard.freshness", "ture"),
+        ("edio.guard.repeatLimit", "1"),
+    ] {
+        let repo = connected("claude");
+        repo.git(["config", key, value]);
+        let ran = doctor(&repo);
+        is_wrong(&ran, &format!("guard: {key} is set to something"));
+        repo.git(["config", "--unset", key]);
+        assert!(!doctor(&repo).stdout.contains("guard: "), "{key}");
+    }
+}

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::history::connected::Excludes;
 use crate::history::conversation::Keep;
 use crate::history::git::{check_version, git_bytes};
+use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
 use crate::history::workspace::Workspace;
@@ -108,6 +109,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
         let what = format!("{} is on this machine, and is not connected", agent.title());
         findings.note(agent, what, Some(connect(agent)));
     }
+    look_at_guard(&mut findings, &workspace);
     look_at_transcripts(&mut findings, &workspace);
     look_at_log(&mut findings, &workspace);
     look_at_excludes(&mut findings, &workspace, &sights, &here);
@@ -274,6 +276,17 @@ fn look_at_hooks(findings: &mut Findings, agent: Agent, workspace: &Workspace) {
             agent,
             format!("its last hook failed: {line}"),
             "edio status",
+        );
+    }
+}
+
+/// Is it clear what is guarded?
+fn look_at_guard(findings: &mut Findings, workspace: &Workspace) {
+    for key in Guard::not_understood(&workspace.settings) {
+        findings.wrong(
+            "guard",
+            format!("{key} is set to something that it can't be, and counts as not set"),
+            format!("git config --unset {key}, then edio guard"),
         );
     }
 }

@@ -105,6 +105,13 @@ pub struct Guard {
     pub volatile_tools: Vec<String>,
 }
 
+const REPEAT_LIMIT: &str = "edio.guard.repeatlimit";
+
+fn repeat_limit(set: &[u8]) -> Option<u32> {
+    let limit: u32 = std::str::from_utf8(set).ok()?.trim().parse().ok()?;
+    (limit >= 2).then_some(limit)
+}
+
 impl Guard {
     /// What the settings say.
     pub fn of(settings: &Settings) -> Self {
@@ -114,18 +121,30 @@ impl Guard {
                 .map(|name| String::from_utf8_lossy(name).into_owned())
                 .collect()
         };
-        let limit = settings.get("edio.guard.repeatlimit");
-        let limit = limit.and_then(|limit| std::str::from_utf8(limit).ok()?.parse().ok());
+        let limit = settings.get(REPEAT_LIMIT).and_then(repeat_limit);
         Self {
             freshness: settings.is_true(Guarded::Freshness.setting()),
             loops: settings.is_true(Guarded::Loops.setting()),
             journal: settings.is_true(Guarded::Journal.setting()),
-            repeat_limit: limit.filter(|limit| *limit >= 2).unwrap_or(3),
+            repeat_limit: limit.unwrap_or(3),
             read_tools: names("edio.guard.readtool"),
             write_tools: names("edio.guard.writetool"),
             read_only_tools: names("edio.guard.readonlytool"),
             volatile_tools: names("edio.guard.volatiletool"),
         }
+    }
+
+    /// The settings that are set to something that can't be understood: they count as not set.
+    pub fn not_understood(settings: &Settings) -> Vec<&'static str> {
+        let is_word = |key: &&str| {
+            let is_set = settings.get(key).is_some();
+            is_set && !settings.is_true(key) && !settings.is_false(key)
+        };
+        let switches = Guarded::ALL.map(Guarded::setting).into_iter();
+        let limit = settings.get(REPEAT_LIMIT);
+        let is_limit = limit.is_none_or(|limit| repeat_limit(limit).is_some());
+        let limit = (!is_limit).then_some("edio.guard.repeatLimit");
+        switches.filter(is_word).chain(limit).collect()
     }
 
     /// Is this part on?
