@@ -430,6 +430,35 @@ fn how_a_prompt_ended_is_known_though_nobody_could_see_to_it_then() {
 }
 
 #[test]
+fn an_end_that_is_seen_to_late_ends_no_later_prompt() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    repo.write("a", "1\n");
+    claude.is_told("second");
+    let state: Value = serde_json::from_str(&repo.read(".git/edio/state.json")).unwrap();
+    let heard = state["prompts"][0]["heard"].as_u64().unwrap();
+    let ended = |heard: u64| {
+        let event = json!({
+            "agent": "claude", "session": "s1", "folders": [repo.top], "heard": heard,
+            "what": {"Ended": "Completed"},
+        });
+        let mut worker = repo.command(["hook", "claude"]);
+        worker.env("EDIO_HOOK_EVENT", event.to_string());
+        repo.ran(&mut worker).ok();
+    };
+    repo.write("a", "2\n");
+    ended(heard - 100);
+    assert_eq!(repo.turns(), 1, "that was the end of the first");
+    ended(heard + 100);
+    let turns = log(&repo, &[]);
+    assert_eq!(
+        fields(&turns[1], &["message", "status"]),
+        "second | completed"
+    );
+}
+
+#[test]
 fn a_turn_that_failed_says_so() {
     let repo = Repo::with(&[("a", "a\n")]);
     let claude = Claude::at(&repo);

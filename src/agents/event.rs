@@ -34,6 +34,9 @@ pub struct Event {
     pub helper: Option<String>,
     /// What it said at the end.
     pub reply: Option<String>,
+    /// When it was heard, in milliseconds since 1970.
+    #[serde(default)]
+    pub heard: u64,
     /// What happened.
     pub what: What,
 }
@@ -235,6 +238,7 @@ pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event>
         folders: payload.folders(),
         helper: payload.helper(),
         reply: payload.reply().filter(|_| ends),
+        heard: 0,
         what,
     })
 }

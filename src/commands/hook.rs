@@ -115,6 +115,7 @@ fn hear(agent: &str) {
         return;
     };
     event.folders.extend(env::project_of_agent());
+    event.heard = clock::milliseconds();
     let is_blocked = guard(agent, &event, &watch);
     let wait = match &event.what {
         // Of what is still to come only the files matter, and only if it comes.
@@ -420,8 +421,13 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         id: event.prompt.clone(),
         text: event::first_line(&redactor.text(text)),
         tells_of_tools: event::tells_of_tools(&by.agent),
+        heard: event.heard,
         ..Prompt::default()
     };
+    let is_told = matches!(event.what, What::Told(_));
+    if ends(&event.what) && !is_told && prompt::is_of_another(&workspace.state, by, event.heard) {
+        return Ok(());
+    }
     let note = |workspace: &Locked, what| {
         let said = conversation::Entry {
             agent: by.agent.clone(),

@@ -29,6 +29,9 @@ const PATIENCE: i64 = 24 * 60 * 60;
 /// Two files of configuration may have an agent call twice for one prompt, within so many seconds.
 const TWICE: i64 = 2;
 
+/// Nobody waits so long, in milliseconds, to see to something.
+const TOO_LATE: u64 = 60 * 1000;
+
 /// How many uses of tools are remembered, to take no second step of one.
 const CALLS: usize = 32;
 
@@ -60,6 +63,8 @@ pub struct Prompt {
     pub in_others_turn: bool,
     /// How it ended, where that was told and not seen to yet: agents end what their hooks have started.
     pub ends: Option<String>,
+    /// When it was heard, in milliseconds since 1970.
+    pub heard: u64,
     /// Does the agent tell of each tool before it uses it? What no tool has done may be the person's then.
     pub tells_of_tools: bool,
 }
@@ -136,6 +141,14 @@ impl By {
             ..self.work(prompt)
         }
     }
+}
+
+/// Was this heard before the prompt of this agent's that is open, and is seen to only now? Then that prompt is none of its
+/// business.
+pub fn is_of_another(state: &State, by: &By, heard: u64) -> bool {
+    let open = by.open_prompt(state).map_or(0, |prompt| prompt.heard);
+    // A clock that was set back is no lateness.
+    open > heard && open - heard < TOO_LATE
 }
 
 /// What is being worked on, where there can be no doubt about that: the one prompt that is open, or that is this agent's.
