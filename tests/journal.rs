@@ -335,7 +335,7 @@ fn what_can_not_be_brought_back_is_named() {
     fs::remove_file(&outside).unwrap();
     fs::create_dir(&outside).unwrap();
     let ran = repo.edio(["restore", "0"]);
-    assert!(ran.ok().stderr.contains("is left as it is"), "{ran}");
+    assert!(ran.ok().stderr.contains("is left: "), "{ran}");
     assert!(outside.is_dir());
 }
 
@@ -497,4 +497,216 @@ fn p3_a_restore_is_exact_beside_the_tree_too() {
         }
         story.repo.fsck();
     }
+}
+
+#[test]
+fn p4_what_was_written_while_the_session_ended_is_kept_too() {
+    let repo = kept();
+    repo.write(".env", "0\n");
+    is_told(&repo, "work");
+    repo.write("a", "1\n");
+    tool_writes(&repo, &repo.path(".env"), Some("1\n"));
+    repo.edio(["accept", "half"]).ok();
+    repo.write(".env", "by hand\n");
+    tool_writes(&repo, &repo.path(".env"), Some("2\n"));
+    ends(&repo);
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read(".env"), "by hand\n");
+}
+
+#[test]
+fn p4_what_a_look_that_came_late_has_found_stands_for_no_turn_before() {
+    let repo = kept();
+    repo.write(".env", "mine\n");
+    repo.edio(["snapshot"]).ok();
+    is_told(&repo, "work");
+    let event = json!({
+        "agent": "claude", "session": "s1", "folders": [repo.top],
+        "what": { "Using": {
+            "name": "Write", "call": null, "touched": { "Files": [repo.path(".env")] },
+            "input": null, "result": null, "failed": false, "given": null,
+        } },
+    });
+    let mut worker = repo.command(["hook", "claude"]);
+    worker
+        .env("EDIO_HOOK_EVENT", event.to_string())
+        .env("EDIO_HOOK_WAIT", "0");
+    put(&repo.path(".env"), Some("agent\n"));
+    repo.ran(&mut worker).ok();
+    ends(&repo);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(
+        repo.read(".env"),
+        "agent\n",
+        "what it held at turn 1 nobody knows"
+    );
+    let state: Value = serde_json::from_str(&repo.read(".git/edio/state.json")).unwrap();
+    assert!(state["journal"].to_string().contains("unknown"), "{state}");
+}
+
+#[test]
+fn p4_what_can_not_be_saved_first_is_left_alone_and_named() {
+    let repo = kept();
+    let outside = repo.outside().join("out");
+    put(&outside, Some("0\n"));
+    repo.write(".env", "0\n");
+    is_told(&repo, "both");
+    tool_writes(&repo, &outside, Some("1\n"));
+    tool_writes(&repo, &repo.path(".env"), Some("1\n"));
+    ends(&repo);
+    repo.git(["config", "edio.maxFileSize", "100"]);
+    let large = "by hand\n".repeat(20);
+    put(&outside, Some(&large));
+    put(&repo.path(".env"), Some(&large));
+    let ran = repo.edio(["restore", "0"]);
+    let text = &ran.ok().stderr;
+    assert!(
+        text.contains("left alone: .env (it can't be read, or is too large"),
+        "{ran}"
+    );
+    assert!(text.contains("out is left: it can't be read"), "{ran}");
+    assert_eq!(repo.read(".env"), large);
+    assert_eq!(content(&outside), Some(large));
+}
+
+#[test]
+fn p3_another_sessions_turn_spoils_nothing_of_this_one() {
+    let repo = kept();
+    let outside = repo.outside().join("out");
+    put(&outside, Some("0\n"));
+    repo.write(".env", "0\n");
+    is_told(&repo, "one");
+    tool_writes(&repo, &outside, Some("one\n"));
+    tool_writes(&repo, &repo.path(".env"), Some("one\n"));
+    ends(&repo);
+    repo.edio(["sessions", "--close"]).ok();
+    let one = repo.sessions("archive").remove(0);
+    turn_of(&repo, "two", &repo.path(".env.local"), "two\n");
+    put(&outside, Some("between\n"));
+    repo.edio(["restore", "0", "--session", &one]).ok();
+    assert_eq!(
+        (repo.read(".env"), content(&outside)),
+        ("0\n".to_owned(), Some("0\n".to_owned()))
+    );
+    assert_eq!(repo.read(".env.local"), "two\n");
+    repo.write("a", "1\n");
+    repo.edio(["snapshot", "-m", "after"]).ok();
+    let after = *turns(&repo).last().unwrap();
+    // It stands by itself.
+    repo.edio(["gc", "-d", "0"]).ok();
+    repo.git(["gc", "-q", "--prune=now"]);
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(
+        (repo.read(".env"), content(&outside)),
+        ("one\n".to_owned(), Some("between\n".to_owned()))
+    );
+    repo.edio(["restore", &after.to_string()]).ok();
+    assert_eq!(
+        (repo.read(".env"), content(&outside)),
+        ("0\n".to_owned(), Some("0\n".to_owned()))
+    );
+    assert_eq!(repo.read(".env.local"), "two\n");
+    repo.fsck();
+}
+
+#[test]
+fn p3_a_file_that_was_ignored_and_is_tracked_now() {
+    let repo = kept();
+    repo.write(".env", "0\n");
+    turn_of(&repo, "ignored", &repo.path(".env"), "1\n");
+    repo.write(".gitignore", "build/\n");
+    repo.write(".env", "2\n");
+    repo.edio(["snapshot", "-m", "held"]).ok();
+    let held = *turns(&repo).last().unwrap();
+    repo.edio(["restore", "1", "-f", ".env"]).ok();
+    assert_eq!(repo.read(".env"), "1\n");
+    let now = *turns(&repo).last().unwrap();
+    assert_eq!(repo.in_turn(now as u32, ".env").as_deref(), Some("1\n"));
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.read(".env"), "1\n");
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!(repo.read(".env"), "0\n");
+    repo.edio(["restore", &held.to_string()]).ok();
+    assert_eq!(repo.read(".env"), "2\n");
+}
+
+#[test]
+fn what_the_person_excludes_or_has_put_in_the_way_stays() {
+    let repo = kept();
+    repo.write(".env", "0\n");
+    is_told(&repo, "both");
+    tool_writes(&repo, &repo.path(".env"), Some("1\n"));
+    tool_writes(&repo, &repo.path("build/x"), Some("1\n"));
+    repo.write("a", "1\n");
+    ends(&repo);
+    repo.git(["config", "edio.exclude", ".env"]);
+    repo.remove("build/x");
+    repo.git(["init", "-q", "build/x"]);
+    let ran = repo.edio(["restore", "0"]);
+    assert!(
+        ran.ok().stderr.contains("left alone: .env (edio.exclude"),
+        "{ran}"
+    );
+    assert_eq!(
+        (repo.read(".env"), repo.read("a")),
+        ("1\n".to_owned(), "0\n".to_owned())
+    );
+    assert!(repo.has("build/x/.git"));
+}
+
+#[test]
+fn p9_what_comes_back_is_as_private_as_it_was() {
+    let repo = kept();
+    let outside = repo.outside().join("secret");
+    for file in [&outside, &repo.path(".env")] {
+        put(file, Some("0\n"));
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    is_told(&repo, "remove them");
+    tool_writes(&repo, &outside, None);
+    tool_writes(&repo, &repo.path(".env"), None);
+    ends(&repo);
+    repo.edio(["undo"]).ok();
+    for file in [&outside, &repo.path(".env")] {
+        assert_eq!(content(file).as_deref(), Some("0\n"));
+        assert_eq!(
+            fs::metadata(file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+    // What lies outside is named in no commit.
+    let all = repo.git(["log", "--all", "--format=%B"]);
+    assert!(!all.contains("secret"), "{all}");
+}
+
+#[test]
+fn p5_a_restore_of_such_a_file_that_was_killed_is_not_called_done() {
+    let repo = kept();
+    repo.write(".env", "0\n");
+    turn_of(&repo, "one", &repo.path(".env"), "1\n");
+    repo.edio(["restore", "0", "-f", ".env"]).ok();
+    assert_eq!(repo.read(".env"), "0\n");
+    let seen = turns(&repo).len();
+    // As if it had been killed after it was written down.
+    let session = repo.sessions("active").remove(0);
+    let before = repo.turn_ref(1);
+    repo.git([
+        "update-ref",
+        &format!("refs/edio/active/{session}/current"),
+        &before,
+    ]);
+    repo.git(["update-ref", "-d", &repo.turn_ref(seen as u32)]);
+    let state = repo
+        .read(".git/edio/state.json")
+        .replace("\"unfinished\":false", "\"unfinished\":true");
+    repo.write(".git/edio/state.json", state);
+    repo.write(".env", "1\n");
+    let ran = repo.edio(["snapshot", "--if-changed"]);
+    assert!(
+        ran.ok().stderr.contains("was interrupted: give it again"),
+        "{ran}"
+    );
+    assert_eq!(repo.read(".env"), "1\n");
 }

@@ -1,12 +1,14 @@
 //! How the plan of a restore, a revert, an undo looks, and what came of it.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Context, Printed, plural};
 use crate::error::Result;
 use crate::history::git::{RepoPath, git_bytes};
-use crate::history::journal::beyond::What;
+use crate::history::journal::beyond::{Done, What};
 use crate::history::restore::{Action, Performed, Plan};
 use crate::term::{json, text};
 
@@ -25,19 +27,28 @@ pub fn records(plan: &Plan) -> Vec<PlanRecord> {
         action: action_name(action),
         why: why(plan, path, action),
     };
-    let beyond = plan.beyond.iter().map(|change| PlanRecord {
-        path: json::path(&git_bytes(&change.file())),
-        action: match change.new {
-            Some(_) => "write",
-            None => "remove",
-        },
-        why: OUTSIDE.to_owned(),
+    let beyond = beyond(plan).map(|(action, file, why)| PlanRecord {
+        path: json::path(&git_bytes(&file)),
+        action,
+        why: why.to_owned(),
     });
     plan.actions.iter().map(record).chain(beyond).collect()
 }
 
-/// Why a file outside of the work tree is changed.
-const OUTSIDE: &str = "it lies outside, and is in the journal";
+/// What is done with files outside of the work tree, and why.
+fn beyond(plan: &Plan) -> impl Iterator<Item = (&'static str, PathBuf, &'static str)> {
+    let changed = plan.way.beyond.iter().map(|change| {
+        let action = match change.new {
+            Some(_) => "write",
+            None => "remove",
+        };
+        let why = "it lies outside, and is in the journal";
+        (action, change.file(), why)
+    });
+    let unkept = plan.way.unkept_beyond();
+    let why = "it can't be read, or is too large to be saved first";
+    changed.chain(unkept.map(move |file| ("keep", file, why)))
+}
 
 /// Prints a plan that is not carried out. `goal` is what the work tree would be brought to.
 pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
@@ -49,15 +60,11 @@ pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
             .line(format!("{name:<7} {path} ({why})"))
             .printed()?;
     }
-    for change in &plan.beyond {
-        let name = match change.new {
-            Some(_) => "write",
-            None => "remove",
-        };
-        let path = text::path(&git_bytes(&change.file()));
+    for (name, file, why) in beyond(plan) {
+        let path = text::path(&git_bytes(&file));
         context
             .term
-            .line(format!("{name:<7} {path} ({OUTSIDE})"))
+            .line(format!("{name:<7} {path} ({why})"))
             .printed()?;
     }
     match plan.is_nothing() {
@@ -73,8 +80,12 @@ pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
 
 /// `3 paths written, 1 removed`.
 pub fn counts(done: &Performed) -> String {
+    let is_changed = |done: &&Done| !matches!(done.what, What::Left(_));
     match (done.written, done.removed) {
-        (0, 0) => "nothing to do".to_owned(),
+        (0, 0) => match done.beyond.iter().filter(is_changed).count() {
+            0 => "nothing to do".to_owned(),
+            count => format!("{} outside", plural(count, "file")),
+        },
         (written, 0) => format!("{} written", plural(written, "path")),
         (0, removed) => format!("{} removed", plural(removed, "path")),
         (written, removed) => format!("{} written, {removed} removed", plural(written, "path")),
@@ -93,7 +104,9 @@ fn action_name(action: &Action) -> &'static str {
 fn why(plan: &Plan, path: &RepoPath, action: &Action) -> String {
     match action {
         Action::Keep(kept) => kept.to_string(),
-        _ if plan.beside.contains(path) => "no turn holds it, and it is in the journal".to_owned(),
+        _ if plan.beside.contains_key(path) => {
+            "no turn holds it, and it is in the journal".to_owned()
+        }
         Action::Remove { .. } => "it appeared since".to_owned(),
         Action::SetMode { .. } => "its executable bit differs".to_owned(),
         Action::Write { .. } if plan.saved.contains(path) => {
@@ -135,8 +148,9 @@ pub struct BesideRecord {
 /// What became of the files of the journal: no turn's tree has them.
 pub fn beside(plan: &Plan, done: &Performed) -> Vec<BesideRecord> {
     let acted = plan.actions.iter();
-    let within = acted
-        .filter(|(path, action)| plan.beside.contains(path) && !matches!(action, Action::Keep(_)));
+    let within = acted.filter(|(path, action)| {
+        plan.beside.contains_key(path) && !matches!(action, Action::Keep(_))
+    });
     let within = within.map(|(path, action)| BesideRecord {
         path: json::path(path.as_bytes()),
         action: match action {
@@ -149,6 +163,11 @@ pub fn beside(plan: &Plan, done: &Performed) -> Vec<BesideRecord> {
         let (action, why) = match &done.what {
             What::Written => ("written", None),
             What::Removed => ("removed", None),
+            What::WrittenOver(kept) => {
+                let kept = kept.display();
+                let why = format!("it was changed while it was restored: that content is {kept}");
+                ("written", Some(why))
+            }
             What::Left(why) => ("left", Some(why.clone())),
         };
         BesideRecord {
@@ -157,7 +176,12 @@ pub fn beside(plan: &Plan, done: &Performed) -> Vec<BesideRecord> {
             why,
         }
     });
-    within.chain(beyond).collect()
+    let unkept = plan.way.unkept_beyond().map(|file| BesideRecord {
+        path: json::path(&git_bytes(&file)),
+        action: "left",
+        why: Some("it can't be read, or is too large to be saved first".to_owned()),
+    });
+    within.chain(beyond).chain(unkept).collect()
 }
 
 /// Names what became of the files of the journal.
@@ -174,9 +198,8 @@ pub fn name_beside(context: &mut Context, plan: &Plan, done: &Performed) {
             )),
             Some(why) => {
                 let why = text::plain(why.as_bytes());
-                context
-                    .term
-                    .warn(format!("{shown} is left as it is: {why}"));
+                let action = record.action;
+                context.term.warn(format!("{shown} is {action}: {why}"));
             }
         }
     }

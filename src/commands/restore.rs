@@ -74,7 +74,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
 /// What came of it.
 pub(super) enum Outcome {
     /// This is what would be done.
-    Planned(Wish, Plan),
+    Planned(Wish, Box<Plan>),
     /// This was done.
     Done(Wish, Box<Restored>),
 }
@@ -99,7 +99,7 @@ pub(super) fn perform(context: &mut Context, args: &Args) -> Result<Outcome> {
     };
     if args.dry_run {
         let (wish, plan) = preview(&workspace, || find(&workspace))?;
-        return Ok(Outcome::Planned(wish, plan));
+        return Ok(Outcome::Planned(wish, Box::new(plan)));
     }
     let (wish, restored) = restore(&mut workspace, find, moment())?;
     Ok(Outcome::Done(wish, Box::new(restored)))

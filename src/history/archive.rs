@@ -43,6 +43,7 @@ pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
     refs::change_in_chunks(workspace, &deleted)?;
     workspace.state.session = None;
     workspace.state.cache = None;
+    workspace.state.journal.lose();
     workspace.pointed = None;
     workspace.state.save(&workspace.scratch())
 }

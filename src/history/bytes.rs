@@ -330,7 +330,11 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     let known = state.session.as_ref().zip(workspace.pointed.as_ref());
     let known = known.filter(|(s, p)| s.current == p.commit);
     // Where rules are gone, what was noted under them goes on to be true of files that git takes for unchanged.
-    let is_noted = known.is_some_and(|(standing, _)| standing.side.is_some());
+    let is_noted = |standing: &super::state::Standing| {
+        let side = standing.side.as_ref();
+        side.is_some_and(|side| !state.journal.is_alone_in(side))
+    };
+    let is_noted = known.is_some_and(|(standing, _)| is_noted(standing));
     if !may_convert(workspace, scan.attribute_files) && !is_noted {
         return Ok(OnDisk::default());
     }

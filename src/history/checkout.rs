@@ -610,6 +610,7 @@ impl Checkout<'_> {
         } else {
             let executable = mode == Mode::Executable;
             let mut content = Content::File {
+                fresh: None,
                 length,
                 bytes,
                 executable,

@@ -164,6 +164,7 @@ impl Site {
     fn place(&self, disk: &Disk, bytes: &[u8], is_program: bool) -> Result<Option<Displaced>> {
         let mut reader = bytes;
         let mut content = Content::File {
+            fresh: None,
             length: bytes.len() as u64,
             bytes: &mut reader,
             executable: is_program || self.is_program(),

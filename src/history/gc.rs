@@ -230,20 +230,27 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     refs::remove_dead_locks(workspace);
     accept::remove_dead_lock(workspace)?;
     sweep_scratch(workspace);
-    sweep_journal(workspace)?;
+    sweep_journal(workspace, plan)?;
     pack(workspace)
 }
 
-/// What files outside held goes with the session that has noted it.
-fn sweep_journal(workspace: &Locked) -> Result<()> {
-    let scratch = workspace.scratch();
-    if !beyond::is_there(&scratch) {
+/// What files outside held goes with the session that has noted it. Of one that is only about to begin in another work
+/// tree no ref tells yet: a folder that this run has not pruned goes when it is old.
+fn sweep_journal(workspace: &Locked, plan: &Plan) -> Result<()> {
+    let common_dir = &workspace.git.common_dir;
+    let kept = beyond::kept(common_dir);
+    if kept.is_empty() {
         return Ok(());
     }
     let refs = workspace.git.ref_names(&[refnames::ALL])?;
-    let sessions = refs.iter().filter_map(|(name, _)| refnames::parse(name));
-    let sessions = sessions.map(|(_, id, _)| id).collect();
-    beyond::sweep(&scratch, &sessions)
+    let living = refs.iter().filter_map(|(name, _)| refnames::parse(name));
+    let living: BTreeSet<SessionId> = living.map(|(_, id, _)| id).collect();
+    let now = workspace.time_of_file_system().ok();
+    let gone = kept.into_iter().filter(|(id, folder)| {
+        let is_pruned = plan.pruned.iter().any(|pruned| &pruned.id == id);
+        !living.contains(id) && (is_pruned || is_abandoned(folder, now))
+    });
+    beyond::forget(common_dir, &gone.map(|(id, _)| id).collect())
 }
 
 /// edio's name for the lock on the user's index: by it a dead one is known.

@@ -240,8 +240,11 @@ fn what_was_before(workspace: &mut Locked, by: &By, now: &Now<'_>) -> Result<()>
 ///
 /// The snapshot failed.
 pub fn using(workspace: &mut Locked, by: &By, tool: &Use, now: &Now<'_>) -> Result<()> {
-    journal::await_files(workspace, tool.files.as_deref().unwrap_or_default())?;
-    let has_begun = ground(workspace)?.is_some();
+    let ground = ground(workspace)?;
+    let has_begun = ground.is_some();
+    let standing = ground.as_ref().map(|ground| &ground.standing);
+    let files = tool.files.as_deref().unwrap_or_default();
+    journal::await_files(workspace, standing, files, now.is_late)?;
     let open = by.open_prompt(&workspace.state);
     let work = Work {
         prompt: by.work(open).prompt,

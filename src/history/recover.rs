@@ -189,6 +189,13 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     let Some([from, to]) = turns.and_then(|turns| <[Turn; 2]>::try_from(turns).ok()) else {
         return Ok(None);
     };
+    if operation.deed == Deed::RestorePaths && operation.tree == from.tree {
+        // What it was to bring back lies beside the tree, and is written down nowhere.
+        let mut session = session;
+        ops::take_off_last(workspace, &mut session)?;
+        let text = format!("{} was interrupted: give it again", operation.text);
+        return Ok(Some(text));
+    }
     let scan = scan(workspace, TooMuch::Take)?;
     let raw_ids = wanted_bytes(workspace, &operation, &from, &to)?;
     let way = match operation.deed {

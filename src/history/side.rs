@@ -29,6 +29,8 @@ pub enum Part {
     Displaced,
     /// Ignored files that an agent's tools have written.
     Journal,
+    /// The same before their first write.
+    BeforeJournal,
     /// What the user staged, before `accept` changes the index.
     Index,
     /// A side of a path in conflict there.
@@ -49,6 +51,7 @@ impl Part {
             Part::Ignored => "ignored",
             Part::Displaced => "displaced",
             Part::Journal => "journal",
+            Part::BeforeJournal => "journal-first",
             Part::Index => "index",
             Part::Stage(1) => "index-base",
             Part::Stage(2) => "index-ours",
@@ -143,6 +146,9 @@ pub fn save_of_turn(
         entries.push(file(journal::LIST, git.write_blob(&list)?)?);
         for (path, entry) in of_turn.journal.within() {
             entries.push(below(Part::Journal.folder(), path, entry.clone())?);
+        }
+        for (path, entry) in of_turn.journal.first_within() {
+            entries.push(below(Part::BeforeJournal.folder(), path, entry.clone())?);
         }
     }
     if entries.is_empty() {
@@ -366,10 +372,11 @@ pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Optio
     Ok(last)
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part::Ignored,
     Part::Displaced,
     Part::Journal,
+    Part::BeforeJournal,
     Part::Index,
     Part::Stage(1),
     Part::Stage(2),

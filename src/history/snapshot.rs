@@ -8,7 +8,7 @@ use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 use super::bytes::{self, RawIds, Unnoted};
 use super::choice::Choice;
 use super::conversation::{self, Keep};
-use super::journal::{self, Journal, Look};
+use super::journal::{self, Look, Noted};
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -194,8 +194,8 @@ fn write_scan(
     stat.files = paths.len() as u64;
     let message = request.message.clone();
     let message = message.unwrap_or_else(|| summary_with(&paths, &look));
-    let journal = journal::keep(workspace, &ground.standing.id, look)?;
-    let side = save_side(workspace, &ground.standing, scan, &journal, request.moment)?;
+    let noted = journal::keep(workspace, &ground.standing.id, look)?;
+    let side = save_side(workspace, &ground.standing, scan, &noted, request.moment)?;
     let note = Note {
         message,
         kind: request.kind,
@@ -211,7 +211,7 @@ fn write_scan(
     let alone = note.side.clone().filter(|_| is_alone);
     let seconds = request.moment.seconds;
     let turn = write_with_conversation(workspace, ground, &scan.tree, note, seconds)?;
-    journal::remember(workspace, &turn.note.session, journal, alone);
+    journal::remember(workspace, &turn.note.session, noted, alone);
     Ok(turn)
 }
 
@@ -287,14 +287,14 @@ pub fn record_named(
     let paths: Vec<_> = differences.iter().map(|d| &d.path).collect();
     let message = request.message.clone();
     let message = message.unwrap_or_else(|| summary_with(&paths, &look));
-    let journal = journal::keep(workspace, &ground.standing.id, look)?;
+    let noted = journal::keep(workspace, &ground.standing.id, look)?;
     let of_turn = OfTurn {
         raw_ids: &RawIds::default(),
         skipped: &[],
-        journal: &journal,
+        journal: &noted.journal,
     };
     let id = ground.standing.id.clone();
-    let side = match workspace.state.journal.is_news(&journal) {
+    let side = match noted.is_news {
         true => side::save_of_turn(workspace, &id, &of_turn, request.moment.seconds)?,
         false => ground.standing.side.clone(),
     };
@@ -309,7 +309,7 @@ pub fn record_named(
         ..note(workspace, &id, &named.head)
     };
     write_turn(workspace, ground, &named.tree, note, request.moment.seconds)?;
-    journal::remember(workspace, &id, journal, side);
+    journal::remember(workspace, &id, noted, side);
     pack::count(workspace)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(true)
@@ -320,7 +320,7 @@ fn save_side(
     workspace: &mut Locked,
     standing: &Standing,
     scan: &Scan,
-    journal: &Journal,
+    noted: &Noted,
     moment: Moment,
 ) -> Result<Option<Oid>> {
     let on_disk = scan.on_disk(workspace)?;
@@ -329,13 +329,12 @@ fn save_side(
     let of_turn = OfTurn {
         raw_ids,
         skipped: &scan.skipped,
-        journal,
+        journal: &noted.journal,
     };
-    let is_news = on_disk.is_news || workspace.state.journal.is_news(journal);
-    match is_news || is_long(&scan.skipped) {
+    match on_disk.is_news || noted.is_news || is_long(&scan.skipped) {
         true => side::save_of_turn(workspace, &standing.id, &of_turn, moment.seconds),
         false => {
-            let is_used = !raw_ids.is_empty() || !journal.is_empty();
+            let is_used = !raw_ids.is_empty() || !noted.journal.is_empty();
             Ok(standing.side.clone().filter(|_| is_used))
         }
     }
@@ -405,7 +404,7 @@ pub fn stand(workspace: &mut Locked, session: &Session) -> Result<()> {
     let standing = session.standing(workspace)?;
     if workspace.state.session.as_ref() != Some(&standing) {
         workspace.state.cache = None;
-        workspace.state.journal.is_lost();
+        workspace.state.journal.lose();
     }
     workspace.state.session = Some(standing);
     workspace.pointed = Some(pointed);
@@ -470,11 +469,11 @@ pub fn begin_here(
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
     let id = SessionId::begun_at(moment.seconds, moment.random);
     let look = journal::look(workspace, None)?;
-    let journal = journal::keep(workspace, &id, look)?;
+    let noted = journal::keep(workspace, &id, look)?;
     let of_turn = OfTurn {
         raw_ids,
         skipped: &scan.skipped,
-        journal: &journal,
+        journal: &noted.journal,
     };
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
     let work = Work {
@@ -492,7 +491,7 @@ pub fn begin_here(
     let is_alone = raw_ids.is_empty() && !is_long(&scan.skipped);
     let alone = note.side.clone().filter(|_| is_alone);
     let standing = begin_with(workspace, &scan.tree, note, moment)?;
-    journal::remember(workspace, &standing.id, journal, alone);
+    journal::remember(workspace, &standing.id, noted, alone);
     remember(workspace, scan)?;
     Ok(standing)
 }
@@ -511,7 +510,7 @@ pub fn begin_at(
     let id = SessionId::begun_at(moment.seconds, moment.random);
     let note = baseline_note(workspace, &id, head);
     let standing = begin_with(workspace, tree, note, moment)?;
-    journal::remember(workspace, &id, Journal::default(), None);
+    journal::begin(workspace, &id);
     Ok(standing)
 }
 
@@ -715,9 +714,12 @@ pub fn close_steps(workspace: &mut Locked, moment: Moment) -> Result<Option<Turn
 
 /// The same of the files of the journal, where nothing else has changed.
 fn summary_with(paths: &[&RepoPath], look: &Look) -> String {
-    match paths.is_empty() {
-        true => summary(&look.changed_paths()),
-        false => summary(paths),
+    let (within, outside) = look.changes();
+    match (paths, within.as_slice(), outside) {
+        ([], [], 1) => "1 file outside".to_owned(),
+        ([], [], outside) if outside > 0 => format!("{outside} files outside"),
+        ([], within, _) => summary(within),
+        _ => summary(paths),
     }
 }
 

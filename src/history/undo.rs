@@ -185,6 +185,11 @@ fn go_to(
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
     let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
+    // Of a file of the journal that knows best.
+    let ignored: Vec<_> = ignored
+        .into_iter()
+        .filter(|(path, _)| !plan.beside.contains_key(path))
+        .collect();
     sources.take_raw(&ignored);
     let words = match direction {
         Direction::Undo => "undo",

@@ -140,6 +140,9 @@ pub struct OnDisk {
     paths_written: Vec<String>,
     /// The paths that are removed (the first 500).
     paths_removed: Vec<String>,
+    /// Files outside of the work tree that are written or removed: the guard's journal has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outside: Vec<String>,
     /// The paths that differ and are left as they are (the first 500).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<LeftAlone>,
@@ -169,19 +172,22 @@ impl OnDisk {
             }
         }
         left.truncate(NAMED);
+        let outside = plan.way.beyond.iter().map(|change| change.file());
+        let outside = outside.map(|file| file.to_string_lossy().into_owned());
         let named = |paths: &[&RepoPath]| paths.iter().take(NAMED).map(|at| path(at)).collect();
         Self {
             written: written.len(),
             removed: removed.len(),
             paths_written: named(&written),
             paths_removed: named(&removed),
+            outside: outside.collect(),
             left_alone: left,
         }
     }
 
     /// What to do after it.
     pub fn next(&self, way_back: &str) -> String {
-        match self.written + self.removed {
+        match self.written + self.removed + self.outside.len() {
             0 => "Nothing on disk has changed.".to_owned(),
             _ => format!("Read these files again before you edit them. {way_back}"),
         }

@@ -81,6 +81,10 @@ fn with_kept(mut text: String, plan: &restore::Plan, done: &Performed) -> String
         let saved = plural(plan.saved.len(), "ignored file");
         text += &format!("; {saved} replaced, and saved");
     }
+    if !done.beyond.is_empty() {
+        let outside = plural(done.beyond.len(), "file");
+        text += &format!("; {outside} outside, from the journal");
+    }
     if !done.displaced.is_empty() {
         let displaced = plural(done.displaced.len(), "file");
         text += &format!("; {displaced} changed meanwhile, and saved");
@@ -101,7 +105,7 @@ pub fn restored(wish: &Wish, restored: &Restored) -> Told {
     };
     let text = with_safety(text, restored.safety.as_ref());
     let text = with_kept(text, &restored.plan, &restored.done);
-    match restored.done.written + restored.done.removed {
+    match restored.done.written + restored.done.removed + restored.done.beyond.len() {
         0 => Told {
             text,
             ..Told::default()

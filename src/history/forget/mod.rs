@@ -324,7 +324,7 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
     conversation::forget(workspace, &plan.paths)?;
     transcript::forget(workspace, &plan.paths)?;
     workspace.state.cache = None;
-    workspace.state.journal.is_lost();
+    workspace.state.journal.lose();
     workspace.state.forgetting.clone_from(&moves);
     // A kill from here on is finished by the next command, for which the new commits must be there.
     workspace.git.give_objects()?;

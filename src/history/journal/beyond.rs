@@ -12,8 +12,29 @@ use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath};
 use super::super::refnames::SessionId;
 use super::super::restore::{Content, Disk, Displaced, read_from_disk};
 
-/// The folder, in edio's scratch folder.
-const FOLDER: &str = "journal";
+/// The folder, beside the repository's refs: whatever work tree a session is of, the others can go back to it.
+const FOLDER: &str = "edio/journal";
+
+/// The folder for what no session has noted yet, in the scratch folder of the work tree that is to do so.
+const NOBODYS: &str = "awaited";
+
+/// Whose content is it?
+#[derive(Clone, Copy)]
+pub enum Of<'a> {
+    /// That of a session which has noted it, or is about to.
+    Session(&'a SessionId),
+    /// No session has begun, or noted it. With the scratch folder.
+    Nobody(&'a Path),
+}
+
+impl Of<'_> {
+    fn folder(self, common_dir: &Path) -> PathBuf {
+        match self {
+            Of::Session(session) => common_dir.join(FOLDER).join(session.as_str()),
+            Of::Nobody(scratch) => scratch.join(NOBODYS),
+        }
+    }
+}
 
 /// A file outside that is to hold something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +45,8 @@ pub struct Change {
     pub old: Option<Entry>,
     /// What it is to hold. `None` where it is to go.
     pub new: Option<Entry>,
+    /// The permission bits that it gets where no file stands. Others may not read it where nothing is known.
+    pub bits: Option<u32>,
     /// The session that has noted this.
     pub session: SessionId,
 }
@@ -44,6 +67,8 @@ pub enum What {
     Written,
     /// It was not there, and is gone again.
     Removed,
+    /// It holds again what it held. What had been written there since the look is here.
+    WrittenOver(PathBuf),
     /// It is left as it is, and why.
     Left(String),
 }
@@ -55,34 +80,67 @@ impl Change {
     }
 }
 
-/// Keeps a content for a session.
+/// Keeps a content. It and its name are on the disk when this returns.
 ///
 /// # Errors
 ///
 /// The folder can't be written.
-pub fn keep(scratch: &Path, session: &SessionId, oid: &Oid, bytes: &[u8]) -> Result<()> {
-    let folder = folder_of(scratch, session);
-    let cannot = || format!("can't write in {}", folder.display());
+pub fn keep(common_dir: &Path, of: Of<'_>, oid: &Oid, bytes: &[u8]) -> Result<()> {
+    let folder = of.folder(common_dir);
     let place = folder.join(oid.as_str());
     if place.exists() {
         return Ok(());
     }
-    private(&scratch.join(FOLDER))
-        .and_then(|()| private(&folder))
-        .or_cannot(cannot)?;
+    write(&folder, &place, bytes).or_cannot(|| format!("can't write in {}", folder.display()))
+}
+
+fn write(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let above = folder.parent().unwrap_or(folder);
+    if let Some(edio) = above.parent() {
+        fs::create_dir_all(edio)?;
+    }
+    private(above)?;
+    private(folder)?;
     let mut file = tempfile::Builder::new()
         .prefix("new-")
-        .tempfile_in(&folder)
-        .or_cannot(cannot)?;
-    file.write_all(bytes)
-        .and_then(|()| file.as_file().sync_all())
-        .or_cannot(cannot)?;
-    file.persist(&place).or_cannot(cannot)?;
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(place)?;
+    sync(folder)?;
+    sync(above)
+}
+
+#[cfg(unix)]
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn folder_of(scratch: &Path, session: &SessionId) -> PathBuf {
-    scratch.join(FOLDER).join(session.as_str())
+/// Has a session keep what was kept for nobody.
+///
+/// # Errors
+///
+/// The folder can't be written.
+pub fn hand_over(common_dir: &Path, scratch: &Path, session: &SessionId, oid: &Oid) -> Result<()> {
+    let from = Of::Nobody(scratch).folder(common_dir).join(oid.as_str());
+    match fs::read(&from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        read => {
+            let bytes = read.or_cannot(|| format!("can't read {}", from.display()))?;
+            keep(common_dir, Of::Session(session), oid, &bytes)
+        }
+    }
+}
+
+/// Removes what was kept for nobody.
+pub fn sweep_nobodys(scratch: &Path) {
+    // What can't be removed now is removed the next time.
+    let _ = fs::remove_dir_all(scratch.join(NOBODYS));
 }
 
 /// Makes a folder that nobody else may look into.
@@ -99,102 +157,122 @@ fn private(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Brings each file to what it is to hold. What can't be is left as it is.
-pub fn bring(scratch: &Path, format: ObjectFormat, changes: &[Change]) -> Vec<Done> {
-    let disk = Disk::new(Path::new("/"));
-    let done = changes.iter().map(|change| {
-        let what = match bring_one(scratch, &disk, format, change) {
+/// Brings each file to what it is to hold, in the name of this session. What can't be is left as it is.
+pub fn bring(
+    common_dir: &Path,
+    own: &SessionId,
+    format: ObjectFormat,
+    changes: &[Change],
+) -> Vec<Done> {
+    let bringing = Bringing {
+        common_dir,
+        own,
+        format,
+        disk: Disk::new(Path::new("/")),
+    };
+    let done = changes.iter().map(|change| Done {
+        file: change.file(),
+        what: match bringing.bring(change) {
             Ok(what) => what,
             Err(error) => What::Left(error.to_string()),
-        };
-        Done {
-            file: change.file(),
-            what,
-        }
+        },
     });
     done.collect()
 }
 
-fn bring_one(
-    scratch: &Path,
-    disk: &Disk,
+struct Bringing<'a> {
+    common_dir: &'a Path,
+    own: &'a SessionId,
     format: ObjectFormat,
-    change: &Change,
-) -> io::Result<What> {
-    let path = &change.path;
-    let Some(new) = &change.new else {
-        if let Some(displaced) = disk.take_away(path)? {
-            part_with(scratch, disk, format, change, &displaced)?;
-        }
-        return Ok(What::Removed);
-    };
-    let kept = folder_of(scratch, &change.session).join(new.oid.as_str());
-    let lost = |error: io::Error| {
-        io::Error::new(
-            error.kind(),
-            format!("its content is not here: {}", kept.display()),
-        )
-    };
-    let displaced = match new.mode {
-        Mode::Symlink => {
+    disk: Disk,
+}
+
+impl Bringing<'_> {
+    fn bring(&self, change: &Change) -> io::Result<What> {
+        // What can't be read can't be kept: it is not touched.
+        self.read(&change.path)?;
+        let displaced = match &change.new {
+            None => self.disk.take_away(&change.path)?,
+            Some(new) => self.place(change, new)?,
+        };
+        let changed_since = match displaced {
+            None => None,
+            Some(displaced) => self.part_with(change, &displaced)?,
+        };
+        Ok(match (changed_since, &change.new) {
+            (Some(kept), _) => What::WrittenOver(kept),
+            (None, Some(_)) => What::Written,
+            (None, None) => What::Removed,
+        })
+    }
+
+    fn read(&self, path: &RepoPath) -> io::Result<super::Stood> {
+        read_from_disk(Path::new("/"), path, u64::MAX)
+    }
+
+    fn place(&self, change: &Change, new: &Entry) -> io::Result<Option<Displaced>> {
+        let folder = Of::Session(&change.session).folder(self.common_dir);
+        let kept = folder.join(new.oid.as_str());
+        let lost = |error: io::Error| {
+            let why = format!("its content is not here: {}", kept.display());
+            io::Error::new(error.kind(), why)
+        };
+        if new.mode == Mode::Symlink {
             let target = fs::read(&kept).map_err(lost)?;
-            disk.place(path, &mut Content::Link(&target))?
+            return self.disk.place(&change.path, &mut Content::Link(&target));
         }
-        mode => {
-            let mut bytes = File::open(&kept).map_err(lost)?;
-            let length = bytes.metadata()?.len();
-            let mut content = Content::File {
-                length,
-                bytes: &mut bytes,
-                executable: mode == Mode::Executable,
-            };
-            disk.place(path, &mut content)?
-        }
-    };
-    if let Some(displaced) = displaced {
-        part_with(scratch, disk, format, change, &displaced)?;
+        let mut bytes = File::open(&kept).map_err(lost)?;
+        let mut content = Content::File {
+            length: bytes.metadata()?.len(),
+            bytes: &mut bytes,
+            executable: new.mode == Mode::Executable,
+            fresh: Some(change.bits.unwrap_or(0o600)),
+        };
+        self.disk.place(&change.path, &mut content)
     }
-    Ok(What::Written)
-}
 
-/// Discards what stood there. Where that is not what was kept, it is kept, too.
-fn part_with(
-    scratch: &Path,
-    disk: &Disk,
-    format: ObjectFormat,
-    change: &Change,
-    displaced: &Displaced,
-) -> io::Result<()> {
-    let stood = read_from_disk(Path::new("/"), &displaced.path, u64::MAX)?;
-    let now = stood.entry(format);
-    if let (Some(now), Some(bytes)) = (&now, stood.bytes())
-        && change.old.as_ref().map(|old| &old.oid) != Some(&now.oid)
-    {
-        keep(scratch, &change.session, &now.oid, bytes).map_err(io::Error::other)?;
+    /// Discards what stood there, which is kept. Returns where, if that is another than was seen.
+    fn part_with(&self, change: &Change, displaced: &Displaced) -> io::Result<Option<PathBuf>> {
+        let aside = displaced.path.below(Path::new("/"));
+        let stays = |error: io::Error| {
+            let why = format!("{error}; what stood there is {} now", aside.display());
+            io::Error::new(error.kind(), why)
+        };
+        let stood = self.read(&displaced.path).map_err(stays)?;
+        let (Some(now), Some(bytes)) = (stood.entry(self.format), stood.bytes()) else {
+            return Ok(None);
+        };
+        let own = Of::Session(self.own);
+        let kept = keep(self.common_dir, own, &now.oid, bytes);
+        kept.map_err(|error| stays(io::Error::other(error)))?;
+        self.disk.discard(displaced).map_err(stays)?;
+        let is_as_seen = change.old.as_ref().map(|old| &old.oid) == Some(&now.oid);
+        let place = own.folder(self.common_dir).join(now.oid.as_str());
+        Ok((!is_as_seen).then_some(place))
     }
-    disk.discard(displaced)
 }
 
-/// Is anything kept here?
-pub fn is_there(scratch: &Path) -> bool {
-    scratch.join(FOLDER).exists()
-}
-
-/// Removes the contents of sessions that are none of these.
+/// Removes the contents of these sessions.
 ///
 /// # Errors
 ///
-/// The folder can't be read or written.
-pub fn sweep(scratch: &Path, sessions: &BTreeSet<SessionId>) -> Result<()> {
-    let folder = scratch.join(FOLDER);
-    let cannot = || format!("can't sweep {}", folder.display());
-    for entry in fs::read_dir(&folder).or_cannot(cannot)? {
-        let entry = entry.or_cannot(cannot)?;
-        let name = entry.file_name();
-        let is_wanted = sessions.iter().any(|id| name == id.as_str());
-        if !is_wanted {
-            fs::remove_dir_all(entry.path()).or_cannot(cannot)?;
+/// The folder can't be written.
+pub fn forget(common_dir: &Path, sessions: &BTreeSet<SessionId>) -> Result<()> {
+    for session in sessions {
+        let folder = Of::Session(session).folder(common_dir);
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.or_cannot(|| format!("can't remove {}", folder.display()))?,
         }
     }
     Ok(())
+}
+
+/// The sessions of which contents are kept, with the folders.
+pub fn kept(common_dir: &Path) -> Vec<(SessionId, fs::DirEntry)> {
+    let entries = fs::read_dir(common_dir.join(FOLDER)).into_iter().flatten();
+    entries
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry)))
+        .collect()
 }

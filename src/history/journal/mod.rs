@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Oid, RepoPath, git_bytes};
+use crate::gitengine::{Entry, FileStamp, Oid, RepoPath, git_bytes};
 
 use super::choice::{Choice, matched};
 use super::guard::{Guard, Guarded};
@@ -26,6 +26,7 @@ use super::state::Standing;
 use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
+use self::beyond::Of;
 pub use self::way::{Way, way_to};
 
 /// The file of a side commit that says what the files of the journal hold.
@@ -33,6 +34,9 @@ pub const LIST: &str = "journal-list";
 
 /// So many files are in a journal at most.
 const MOST: usize = 1000;
+
+/// A file of more bytes than this is not read again as long as its time stamps are the same.
+const LARGE: u64 = 64 << 10;
 
 /// Where a file stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,17 +56,32 @@ impl Place {
             Place::Beyond(path) => (Path::new("/"), path),
         }
     }
+
+    /// As a person names it: from the top of the work tree, or from the root.
+    fn name(&self) -> PathBuf {
+        let (top, path) = self.parts(Path::new(""));
+        path.below(top)
+    }
+}
+
+/// What is known of a file before its first write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum First {
+    /// It held this, or was not there.
+    Held(Option<Entry>),
+    /// The write came before the look.
+    Unknown,
 }
 
 /// What a file of the journal holds. `None` where it is not there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// Where it stands.
-    pub place: Place,
-    /// What it holds.
-    pub now: Option<Entry>,
-    /// What it held before its first write.
-    first: Option<Entry>,
+    place: Place,
+    now: Option<Entry>,
+    first: First,
+    /// Its permission bits, for where it must be made anew.
+    bits: Option<u32>,
 }
 
 /// The files, and what they hold.
@@ -80,21 +99,20 @@ pub struct Known {
     session: Option<SessionId>,
     /// What the files held at the snapshot that the session stands at.
     journal: Journal,
-    /// Files that are to be in it from the next snapshot on.
-    awaited: BTreeSet<Place>,
+    /// Does no side commit of the session say so? Then the next snapshot does.
+    is_unsaid: bool,
+    /// Files that are to be in it from the next snapshot on, with what they hold. They are kept already.
+    awaited: Vec<File>,
     /// The side commit of that snapshot, where that holds nothing but the journal.
     alone: Option<Oid>,
+    /// The large files, as they were when they were read last.
+    stamps: Vec<(Place, FileStamp)>,
 }
 
 impl Known {
-    /// The session stands elsewhere than was thought.
-    pub fn is_lost(&mut self) {
+    /// Takes what is remembered for lost: the session stands elsewhere than was thought. What is awaited is not of it.
+    pub fn lose(&mut self) {
         self.session = None;
-    }
-
-    /// Does a snapshot that notes this say something new?
-    pub fn is_news(&self, journal: &Journal) -> bool {
-        &self.journal != journal
     }
 
     /// Is this a side commit that holds nothing but the journal?
@@ -113,7 +131,7 @@ impl Journal {
         self.files.iter().find(|file| &file.place == place)
     }
 
-    /// The files in the work tree that are there, with what they hold.
+    /// The ignored files that are there, with what they hold.
     pub fn within(&self) -> impl Iterator<Item = (&RepoPath, &Entry)> {
         self.files.iter().filter_map(|file| match &file.place {
             Place::Within(path) => Some((path, file.now.as_ref()?)),
@@ -121,16 +139,28 @@ impl Journal {
         })
     }
 
+    /// The ignored files that were there before their first write, with what they held then.
+    pub fn first_within(&self) -> impl Iterator<Item = (&RepoPath, &Entry)> {
+        self.files
+            .iter()
+            .filter_map(|file| match (&file.place, &file.first) {
+                (Place::Within(path), First::Held(first)) => Some((path, first.as_ref()?)),
+                _ => None,
+            })
+    }
+
     /// The same files, as a snapshot found them which has noted this. Those that it did not know held what they held
-    /// before their first write.
+    /// before their first write; where that is unknown, they are left as they are.
     fn as_of(&self, noted: &Journal) -> Journal {
         let files = self.files.iter().map(|file| {
-            let now = match noted.get(&file.place) {
-                Some(noted) => noted.now.clone(),
-                None => file.first.clone(),
+            let (now, bits) = match (noted.get(&file.place), &file.first) {
+                (Some(noted), _) => (noted.now.clone(), noted.bits),
+                (None, First::Held(first)) => (first.clone(), file.bits),
+                (None, First::Unknown) => (file.now.clone(), file.bits),
             };
             File {
                 now,
+                bits,
                 ..file.clone()
             }
         });
@@ -143,7 +173,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// None that is known.
+    /// It can't be put into words, which is a fault of edio's.
     pub fn write(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self)
             .map_err(|error| Error::bug("the journal can't be written").because(error))
@@ -168,36 +198,59 @@ pub fn without(list: &[u8], paths: &[RepoPath]) -> Option<Vec<u8>> {
 }
 
 /// Has the files among these that no snapshot holds be in the journal from the next snapshot on, if the person has turned
-/// that on.
+/// that on. What they hold is kept at once: the tool may not wait for the snapshot. `is_late` tells whether it has not.
 ///
 /// # Errors
 ///
-/// git failed.
-pub fn await_files(workspace: &mut Locked, files: &[PathBuf]) -> Result<()> {
-    if !Guard::of(&workspace.settings).has(Guarded::Journal) {
+/// git failed, or the content can't be kept.
+pub fn await_files(
+    workspace: &mut Locked,
+    standing: Option<&Standing>,
+    files: &[PathBuf],
+    is_late: &dyn Fn() -> bool,
+) -> Result<()> {
+    if files.is_empty() || !Guard::of(&workspace.settings).has(Guarded::Journal) {
         return Ok(());
     }
-    let top = workspace.git.work_tree.clone();
-    let places = files.iter().filter_map(|file| place_of(&top, file));
-    let (within, beyond): (Vec<_>, Vec<_>) = places.partition(|p| matches!(p, Place::Within(_)));
-    let within = within.into_iter().filter_map(|place| match place {
-        Place::Within(path) => Some(path),
-        Place::Beyond(_) => None,
-    });
-    let ignored = ignored(workspace, &within.collect::<Vec<_>>())?;
-    let places = beyond
-        .into_iter()
-        .chain(ignored.into_iter().map(Place::Within));
-    let journal = &mut workspace.state.journal;
-    let known = |place: &Place| journal.journal.get(place).is_some();
-    let new: Vec<Place> = places.filter(|place| !known(place)).collect();
-    journal.awaited.extend(new);
-    Ok(())
+    let known = known(workspace, standing)?;
+    let is_new = |place: &Place| {
+        let awaited = &workspace.state.journal.awaited;
+        known.get(place).is_none() && !awaited.iter().any(|file| &file.place == place)
+    };
+    let places = files.iter().filter_map(|file| place_of(workspace, file));
+    let places: BTreeSet<Place> = places.filter(is_new).collect();
+    let scratch = workspace.scratch();
+    let mut found = Vec::new();
+    for place in unheld(workspace, places)? {
+        if let Some(stood) = stood(workspace, &place)? {
+            keep_content(workspace, Of::Nobody(&scratch), &place, &stood)?;
+            let now = stood.entry(workspace.git.format);
+            let first = match is_late() {
+                true => First::Unknown,
+                false => First::Held(now.clone()),
+            };
+            let bits = stood.bits();
+            found.push(File {
+                place,
+                now,
+                first,
+                bits,
+            });
+        }
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    // They are needed though the snapshot fails, and no ref leads to them yet.
+    workspace.git.give_objects()?;
+    workspace.state.journal.awaited.extend(found);
+    workspace.state.save(&workspace.scratch())
 }
 
 /// Where a file stands that a tool names, behind all links. `None` where that can't be said, or is in a git directory.
-fn place_of(top: &Path, file: &Path) -> Option<Place> {
-    let file = top.join(file);
+fn place_of(workspace: &Workspace, file: &Path) -> Option<Place> {
+    let git = &workspace.git;
+    let file = git.work_tree.join(file);
     // Of what is not there yet, the folders that are there tell.
     let (there, rest) = file.ancestors().find_map(|there| {
         let real = there.canonicalize().ok()?;
@@ -207,34 +260,56 @@ fn place_of(top: &Path, file: &Path) -> Option<Place> {
         true => there,
         false => there.join(rest),
     };
-    match real.strip_prefix(top) {
+    let folders = [&git.git_dir, &git.common_dir];
+    let mut folders = folders
+        .iter()
+        .filter_map(|folder| folder.canonicalize().ok());
+    if folders.any(|folder| real.starts_with(folder)) {
+        return None;
+    }
+    match real.strip_prefix(&git.work_tree) {
         Ok(path) => RepoPath::new(git_bytes(path)).map(Place::Within),
         Err(_) => RepoPath::new(git_bytes(real.strip_prefix("/").ok()?)).map(Place::Beyond),
     }
 }
 
-/// Those that git ignores, and the person has not chosen to be held.
-fn ignored(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
-    if paths.is_empty() {
-        return Ok(Vec::new());
+/// Those that git ignores, unless the person has chosen them to be held, or to be left alone; and those outside.
+fn unheld(workspace: &Locked, places: BTreeSet<Place>) -> Result<Vec<Place>> {
+    let within = places.iter().filter_map(|place| match place {
+        Place::Within(path) => Some(path.clone()),
+        Place::Beyond(_) => None,
+    });
+    let within: Vec<RepoPath> = within.collect();
+    let mut ignored = Vec::new();
+    if !within.is_empty() {
+        let git = &workspace.git;
+        let by_rules = git.ask_ignored(&within)?.ignored()?;
+        ignored = git.ask_untracked_ignored(&by_rules)?.ignored()?;
+        let choice = Choice::of(&workspace.settings);
+        let included = matched(workspace, &choice.include, &ignored)?;
+        let excluded = matched(workspace, &choice.exclude, &ignored)?;
+        ignored.retain(|path| !included.contains(path) && !excluded.contains(path));
     }
-    let git = &workspace.git;
-    let matched_by_rules = git.ask_ignored(paths)?.ignored()?;
-    let ignored = git.ask_untracked_ignored(&matched_by_rules)?.ignored()?;
-    let choice = Choice::of(&workspace.settings);
-    let included = matched(workspace, &choice.include, &ignored)?;
-    let excluded = matched(workspace, &choice.exclude, &ignored)?;
-    let mut ignored = ignored;
-    ignored.retain(|path| !included.contains(path) && !excluded.contains(path));
-    Ok(ignored)
+    let is_unheld = |place: &Place| match place {
+        Place::Within(path) => ignored.contains(path),
+        Place::Beyond(_) => true,
+    };
+    Ok(places.into_iter().filter(is_unheld).collect())
 }
 
 /// What the files of the journal hold at this moment.
 #[derive(Default)]
 pub struct Look {
     journal: Journal,
-    /// Those that hold another content than at the snapshot before, or are new.
-    changed: Vec<(Place, Stood)>,
+    /// The contents that are to be kept.
+    found: Vec<(Place, Stood)>,
+    /// What holds another content than at the snapshot before, or is new.
+    changed: Vec<Place>,
+    /// Those that can't be kept as they are now: they can't be read, or are too large. They count as unchanged.
+    unkept: BTreeSet<Place>,
+    /// Does the journal as it was say what no side commit of the session does?
+    is_unsaid: bool,
+    stamps: Vec<(Place, FileStamp)>,
 }
 
 impl Look {
@@ -243,69 +318,131 @@ impl Look {
         !self.changed.is_empty()
     }
 
-    /// Is there no journal?
-    pub fn is_empty(&self) -> bool {
-        self.journal.is_empty()
-    }
-
-    /// The names of what is otherwise.
-    pub fn changed_paths(&self) -> Vec<&RepoPath> {
-        let paths = self.changed.iter().map(|(place, _)| match place {
-            Place::Within(path) | Place::Beyond(path) => path,
+    /// In a few words what is otherwise: the ignored files by name. What lies outside is not named: commits may go
+    /// elsewhere.
+    pub fn changes(&self) -> (Vec<&RepoPath>, usize) {
+        let within = self.changed.iter().filter_map(|place| match place {
+            Place::Within(path) => Some(path),
+            Place::Beyond(_) => None,
         });
-        paths.collect()
+        let within: Vec<&RepoPath> = within.collect();
+        let outside = self.changed.len() - within.len();
+        (within, outside)
     }
 }
 
 /// Looks at the files of the journal. `standing` is where the session stands, if one has begun.
 ///
-/// A file that can't be read, or is larger than what snapshots take, counts as unchanged.
-///
 /// # Errors
 ///
 /// git failed, or a setting can't be read.
 pub fn look(workspace: &Workspace, standing: Option<&Standing>) -> Result<Look> {
-    let known = known(workspace, standing)?;
-    let awaited = &workspace.state.journal.awaited;
-    if known.is_empty() && awaited.is_empty() {
+    look_also(workspace, standing, &[])
+}
+
+/// The same, and at these files, which are new.
+fn look_also(workspace: &Workspace, standing: Option<&Standing>, also: &[Place]) -> Result<Look> {
+    let before = known(workspace, standing)?;
+    let remembered = &workspace.state.journal;
+    if before.is_empty() && remembered.awaited.is_empty() && also.is_empty() {
         return Ok(Look::default());
     }
-    let most = Limits::of(&workspace.settings)?.file;
-    let mut look = Look::default();
-    for file in known.files {
-        let now = match stood(workspace, &file.place, most) {
-            None => file.now.clone(),
-            Some(stood) => {
-                let now = stood.entry(workspace.git.format);
-                if now != file.now {
-                    look.changed.push((file.place.clone(), stood));
-                }
-                now
-            }
-        };
-        look.journal.files.push(File { now, ..file });
+    let is_remembered = standing.is_some_and(|s| remembered.session.as_ref() == Some(&s.id));
+    let mut look = Look {
+        is_unsaid: is_remembered && remembered.is_unsaid,
+        ..Look::default()
+    };
+    for file in before.files {
+        look.take(workspace, file)?;
     }
-    for place in awaited {
-        if look.journal.get(place).is_some() || look.journal.files.len() >= MOST {
-            continue;
+    for file in &remembered.awaited {
+        if look.journal.get(&file.place).is_none() && look.has_room() {
+            look.changed.push(file.place.clone());
+            look.take(workspace, file.clone())?;
         }
-        if let Some(stood) = stood(workspace, place, most) {
-            let now = stood.entry(workspace.git.format);
-            look.journal.files.push(File {
-                place: place.clone(),
-                first: now.clone(),
-                now,
-            });
-            look.changed.push((place.clone(), stood));
+    }
+    for place in also {
+        if look.journal.get(place).is_none() {
+            look.take_new(workspace, place)?;
         }
     }
     Ok(look)
 }
 
+impl Look {
+    fn has_room(&self) -> bool {
+        self.journal.files.len() < MOST
+    }
+
+    /// Looks at a file of which something is known.
+    fn take(&mut self, workspace: &Workspace, file: File) -> Result<()> {
+        let place = file.place.clone();
+        let stamp = large_stamp(workspace, &place);
+        let known = workspace.state.journal.stamps.iter();
+        let mut known = known.filter(|(known, _)| known == &place);
+        let is_same = stamp.is_some() && known.next().map(|(_, stamp)| stamp) == stamp.as_ref();
+        self.stamps
+            .extend(stamp.map(|stamp| (place.clone(), stamp)));
+        if is_same && !self.is_unsaid {
+            self.journal.files.push(file);
+            return Ok(());
+        }
+        let Some(stood) = stood(workspace, &place)? else {
+            self.unkept.insert(place);
+            self.journal.files.push(file);
+            return Ok(());
+        };
+        let now = stood.entry(workspace.git.format);
+        let is_changed = now != file.now;
+        if is_changed && !self.changed.contains(&place) {
+            self.changed.push(place.clone());
+        }
+        let bits = stood.bits().or(file.bits);
+        if is_changed || self.is_unsaid || self.changed.contains(&place) {
+            self.found.push((place, stood));
+        }
+        self.journal.files.push(File { now, bits, ..file });
+        Ok(())
+    }
+
+    /// Looks at a file of which nothing is known.
+    fn take_new(&mut self, workspace: &Workspace, place: &Place) -> Result<()> {
+        let stood = match self.has_room() {
+            true => stood(workspace, place)?,
+            false => None,
+        };
+        let Some(stood) = stood else {
+            self.unkept.insert(place.clone());
+            return Ok(());
+        };
+        let now = stood.entry(workspace.git.format);
+        self.journal.files.push(File {
+            place: place.clone(),
+            first: First::Held(now.clone()),
+            now,
+            bits: stood.bits(),
+        });
+        self.changed.push(place.clone());
+        self.found.push((place.clone(), stood));
+        Ok(())
+    }
+}
+
 /// What stands there; `None` where that can't be kept.
-fn stood(workspace: &Workspace, place: &Place, most: Option<u64>) -> Option<Stood> {
+fn stood(workspace: &Workspace, place: &Place) -> Result<Option<Stood>> {
+    let most = Limits::of(&workspace.settings)?.file.unwrap_or(u64::MAX);
     let (top, path) = place.parts(&workspace.git.work_tree);
-    read_from_disk(top, path, most.unwrap_or(u64::MAX)).ok()
+    Ok(read_from_disk(top, path, most).ok())
+}
+
+fn large_stamp(workspace: &Workspace, place: &Place) -> Option<FileStamp> {
+    let (top, path) = place.parts(&workspace.git.work_tree);
+    let file = path.below(top);
+    let meta = file.symlink_metadata().ok()?;
+    let is_large = meta.is_file() && meta.len() > LARGE;
+    is_large
+        .then(|| FileStamp::of(&file).ok().flatten())
+        .flatten()
 }
 
 /// What is known of the journal at the snapshot that the session stands at.
@@ -363,40 +500,87 @@ pub fn changed_between(workspace: &Workspace, before: &Turn, turn: &Turn) -> Res
     let then = now.as_of(&noted(workspace, before.note.side.as_ref())?);
     let both = now.files.iter().zip(&then.files);
     let changed = both.filter(|(now, then)| now.now != then.now);
-    let names = changed.map(|(file, _)| match &file.place {
-        Place::Within(path) => path.below(Path::new("")),
-        Place::Beyond(path) => path.below(Path::new("/")),
-    });
-    Ok(names.collect())
+    Ok(changed.map(|(file, _)| file.place.name()).collect())
 }
 
-/// Keeps the contents of what has changed. Returns the journal as it is to be noted.
+/// What a snapshot is to note.
+pub struct Noted {
+    /// The journal.
+    pub journal: Journal,
+    /// Does no side commit say so yet?
+    pub is_news: bool,
+    stamps: Vec<(Place, FileStamp)>,
+}
+
+/// Keeps the contents that were found, for this session.
 ///
 /// # Errors
 ///
 /// git failed, or the git directory can't be written.
-pub fn keep(workspace: &Locked, session: &SessionId, look: Look) -> Result<Journal> {
-    for (place, stood) in &look.changed {
-        let Some(bytes) = stood.bytes() else {
-            continue;
-        };
-        match place {
-            Place::Within(_) => drop(workspace.git.write_blob(bytes)?),
-            Place::Beyond(_) => {
-                let oid = workspace.git.format.hash_content(bytes);
-                beyond::keep(&workspace.scratch(), session, &oid, bytes)?;
-            }
+pub fn keep(workspace: &Locked, session: &SessionId, look: Look) -> Result<Noted> {
+    for (place, stood) in &look.found {
+        keep_content(workspace, Of::Session(session), place, stood)?;
+    }
+    for file in &workspace.state.journal.awaited {
+        if let (Place::Beyond(_), First::Held(Some(first))) = (&file.place, &file.first) {
+            let common_dir = &workspace.git.common_dir;
+            beyond::hand_over(common_dir, &workspace.scratch(), session, &first.oid)?;
         }
     }
-    Ok(look.journal)
+    Ok(Noted {
+        is_news: look.has_changed() || look.is_unsaid,
+        journal: look.journal,
+        stamps: look.stamps,
+    })
+}
+
+fn keep_content(workspace: &Locked, of: Of<'_>, place: &Place, stood: &Stood) -> Result<()> {
+    let Some(bytes) = stood.bytes() else {
+        return Ok(());
+    };
+    match place {
+        Place::Within(_) => drop(workspace.git.write_blob(bytes)?),
+        Place::Beyond(_) => {
+            let oid = workspace.git.format.hash_content(bytes);
+            beyond::keep(&workspace.git.common_dir, of, &oid, bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Remembers what the snapshot that the session stands at has noted. `alone` is its side commit, where that holds nothing
 /// else.
-pub fn remember(workspace: &mut Locked, session: &SessionId, journal: Journal, alone: Option<Oid>) {
+pub fn remember(workspace: &mut Locked, session: &SessionId, noted: Noted, alone: Option<Oid>) {
+    if !workspace.state.journal.awaited.is_empty() {
+        beyond::sweep_nobodys(&workspace.scratch());
+    }
     let known = &mut workspace.state.journal;
-    known.awaited.clear();
-    known.session = Some(session.clone());
-    known.journal = journal;
-    known.alone = alone;
+    *known = Known {
+        session: Some(session.clone()),
+        journal: noted.journal,
+        is_unsaid: false,
+        awaited: Vec::new(),
+        alone,
+        stamps: noted.stamps,
+    };
+}
+
+/// Remembers that a session without a journal has begun. What is awaited is so still.
+pub fn begin(workspace: &mut Locked, session: &SessionId) {
+    workspace.state.journal = Known {
+        session: Some(session.clone()),
+        awaited: std::mem::take(&mut workspace.state.journal.awaited),
+        ..Known::default()
+    };
+}
+
+/// Remembers what a restore has led to. After one to another session's turn no side commit of this session says so.
+pub fn arrive(workspace: &mut Locked, session: &SessionId, journal: Journal, target: &Turn) {
+    workspace.state.journal = Known {
+        session: Some(session.clone()),
+        is_unsaid: !journal.is_empty() && target.note.session != *session,
+        journal,
+        awaited: std::mem::take(&mut workspace.state.journal.awaited),
+        ..Known::default()
+    };
 }

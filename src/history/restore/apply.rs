@@ -150,7 +150,8 @@ impl Work<'_> {
                     let length = objects.next_of("blob", blob);
                     let length = length.map_err(|error| stopped(path, error))?;
                     let mut bytes = objects.answer.reader.by_ref().take(length);
-                    let displaced = place(self.disk, path, new, length, &mut bytes);
+                    let fresh = plan.beside.get(path).copied().flatten();
+                    let displaced = place(self.disk, path, new, length, &mut bytes, fresh);
                     let displaced = displaced.map_err(|error| stopped(path, error))?;
                     objects.end_of_object()?;
                     displaced
@@ -228,6 +229,7 @@ fn place(
     new: &Entry,
     length: u64,
     bytes: &mut dyn Read,
+    fresh: Option<u32>,
 ) -> io::Result<Option<Displaced>> {
     // Plan and disk may disagree by now: a folder that is left has nothing in it, or this fails.
     if disk.at(path) == OnDisk::Folder {
@@ -245,6 +247,7 @@ fn place(
             length,
             bytes,
             executable,
+            fresh,
         },
     )
 }
@@ -257,7 +260,7 @@ fn place_staged(
 ) -> io::Result<Option<Displaced>> {
     let mut file = File::open(staged)?;
     let length = file.metadata()?.len();
-    place(disk, path, new, length, &mut file)
+    place(disk, path, new, length, &mut file, None)
 }
 
 /// Looks once more whether each path is what the plan wanted.

@@ -9,7 +9,7 @@ mod perform;
 mod plan;
 mod source;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::error::{Error, Result, While};
@@ -261,37 +261,47 @@ fn make_plan(
     let mut rewritten = rewritten(workspace, scan, &goal, &differences)?;
     rewritten.retain(|difference| wish.concerns(&difference.path));
     let mut facts = facts(workspace, scan, &goal, differences, rewritten, rules)?;
-    let beside = go_way(workspace, &goal, &mut facts)?;
+    go_way(workspace, scan, &goal, &mut facts)?;
     refuse_unknown_paths(workspace, wish, &facts.differences, way)?;
     let plan = plan_with(workspace, facts, &goal.name)?;
-    Ok((plan.with_way(beside, way), stat))
+    Ok((plan.with_way(way), stat))
 }
 
-/// Adds the ignored files of the journal to what differs. Returns those that are in the plan for that.
-fn go_way(
-    workspace: &Locked,
-    goal: &Goal<'_>,
-    facts: &mut Facts<'_>,
-) -> Result<BTreeSet<RepoPath>> {
-    let within = &goal.way.within;
-    let mut beside = BTreeSet::new();
-    if within.is_empty() {
-        return Ok(beside);
+/// Adds the ignored files of the journal to what differs.
+fn go_way(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, facts: &mut Facts<'_>) -> Result<()> {
+    let way = goal.way;
+    let paths = way
+        .within
+        .iter()
+        .map(|way| &way.path)
+        .chain(way.there.keys());
+    let paths: BTreeSet<&RepoPath> = paths.collect();
+    if paths.is_empty() {
+        return Ok(());
     }
-    let paths: Vec<RepoPath> = within.iter().map(|way| way.path.clone()).collect();
+    let paths: Vec<RepoPath> = paths.into_iter().cloned().collect();
+    facts
+        .excluded
+        .extend(matched(workspace, &scan.choice.exclude, &paths)?);
     let held = workspace.git.entries_at(goal.tree, &paths)?;
     // What the goal's tree holds is the tree's.
-    let is_held = |way: &&Difference| held.iter().any(|(path, _)| path == &way.path);
-    for way in within.iter().filter(|way| !is_held(way)) {
+    let is_held = |path: &RepoPath| held.iter().any(|(held, _)| held == path);
+    for way in way.within.iter().filter(|way| !is_held(&way.path)) {
         let mut known = facts.differences.iter_mut();
         match known.find(|known| known.path == way.path) {
             Some(known) => known.new.clone_from(&way.new),
             None => facts.differences.push(way.clone()),
         }
         facts.protected.remove(&way.path);
-        beside.insert(way.path.clone());
+        let bits = goal.way.there.get(&way.path).copied().flatten();
+        facts.beside.insert(way.path.clone(), bits);
     }
-    Ok(beside)
+    // What it holds already as it was then is not removed since the goal's tree lacks it.
+    facts.differences.retain(|difference| {
+        let path = &difference.path;
+        difference.new.is_some() || !way.there.contains_key(path)
+    });
+    Ok(())
 }
 
 /// What edio itself has put where nothing was: it goes where the goal lacks it, whatever the ignore rules say.
@@ -353,8 +363,8 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) ->
         new: None,
     });
     facts.differences.extend(removed);
-    let beside = go_way(workspace, goal, &mut facts)?;
-    let mut plan = plan_with(workspace, facts, &goal.name)?.with_way(beside, goal.way);
+    go_way(workspace, scan, goal, &mut facts)?;
+    let mut plan = plan_with(workspace, facts, &goal.name)?.with_way(goal.way);
     plan.save_removed(unwanted.iter().map(|(path, _)| path));
     Ok(plan)
 }
@@ -437,6 +447,7 @@ fn facts<'a>(
         rewritten,
         not_held_now: &scan.skipped,
         not_held_then: goal.not_held,
+        beside: BTreeMap::new(),
     })
 }
 
@@ -479,7 +490,8 @@ fn refuse_unknown_paths(
             .iter()
             .filter(new)
             .map(|difference| &difference.path);
-        held.chain(&way.there).any(|held| held.is_within(path))
+        held.chain(way.there.keys())
+            .any(|held| held.is_within(path))
     };
     let unsure: Vec<&RepoPath> = wish.paths.iter().filter(|path| !differs(path)).collect();
     for path in unsure {

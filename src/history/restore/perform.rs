@@ -116,11 +116,14 @@ pub fn perform(
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
-    let beyond = beyond::bring(&workspace.scratch(), workspace.git.format, &plan.beyond);
+    let git = &workspace.git;
+    let beyond = beyond::bring(&git.common_dir, &session.id, git.format, &plan.way.beyond);
     let turn = match end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
-            note_unseen(workspace, &turn, &plan.journal, moment)?;
+            let id = session.id.clone();
+            journal::arrive(workspace, &id, plan.way.then.clone(), &turn);
+            note_unseen(workspace, &turn, &plan.way.then, moment)?;
             None
         }
         End::New(mut note) => {
@@ -147,7 +150,7 @@ pub fn perform(
             let of_turn = OfTurn {
                 raw_ids: &noted,
                 skipped: &side::all_skipped(workspace, &from)?,
-                journal: &journal,
+                journal: &journal.journal,
             };
             note.side = side::save_of_turn(workspace, &session.id, &of_turn, moment.seconds)?;
             let turn = take_turn(workspace, &operation.tree, *note, moment)?;
@@ -260,9 +263,12 @@ const FEW: usize = 100;
 /// git failed.
 pub fn tree_with(workspace: &Locked, now: &Oid, plan: &Plan) -> Result<Oid> {
     let git = &workspace.git;
+    let beside: Vec<RepoPath> = plan.beside.keys().cloned().collect();
+    let held = git.entries_at(now, &beside)?;
+    let is_held = |path: &RepoPath| held.iter().any(|(held, _)| held == path);
     let actions = plan.actions.iter();
     let changes: Vec<_> = actions
-        .filter(|(path, _)| !plan.beside.contains(path))
+        .filter(|(path, _)| !plan.beside.contains_key(path) || is_held(path))
         .filter_map(|(path, action)| match action {
             Action::Write { new, .. } | Action::SetMode { new } => {
                 Some((path.clone(), Some(new.clone())))
@@ -331,15 +337,14 @@ fn note_unseen(
     journal: &Journal,
     moment: Moment,
 ) -> Result<()> {
-    let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
-        return Ok(());
-    };
-    journal::remember(workspace, &id, journal.clone(), None);
     let cache = workspace.state.cache.as_ref();
     let has_rules = cache.is_some_and(|cache| cache.attribute_files);
     if Unnoted::of(turn) == Unnoted::IsBlob || !bytes::may_convert(workspace, has_rules) {
         return Ok(());
     }
+    let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
+        return Ok(());
+    };
     let noted = bytes::note(workspace, &RawIds::default(), &turn.tree, &Scope::All)?;
     let of_turn = OfTurn {
         raw_ids: &noted,

@@ -5,8 +5,7 @@ use std::fmt;
 
 use crate::gitengine::{Difference, Entry, Mode, RepoPath};
 
-use super::super::journal::beyond::Change;
-use super::super::journal::{Journal, Way};
+use super::super::journal::Way;
 use super::super::skipped::{Skipped, Why};
 
 /// What stands at a path on disk.
@@ -71,6 +70,10 @@ pub enum Kept {
     Submodule,
     /// It lies in a repository of its own.
     InRepository,
+    /// It is a file of the journal, and can't be read, or is too large to be saved first.
+    Unkept,
+    /// It is a file of the journal, and something else stands in its way.
+    Blocked,
 }
 
 impl fmt::Display for Kept {
@@ -81,6 +84,8 @@ impl fmt::Display for Kept {
             Kept::Excluded => "edio.exclude leaves it out",
             Kept::Submodule => "a submodule's files are its own",
             Kept::InRepository => "it lies in a repository of its own",
+            Kept::Unkept => "it can't be read, or is too large to be saved first",
+            Kept::Blocked => "something else stands in its way",
         })
     }
 }
@@ -104,12 +109,11 @@ pub struct Plan {
     pub actions: BTreeMap<RepoPath, Action>,
     /// Ignored files that are saved before they are replaced.
     pub saved: BTreeSet<RepoPath>,
-    /// Ignored files among the actions that no tree holds, and the journal does.
-    pub beside: BTreeSet<RepoPath>,
-    /// Files outside of the work tree that are to hold something else.
-    pub beyond: Vec<Change>,
-    /// What all files of the journal hold when it is carried out.
-    pub journal: Journal,
+    /// Ignored files among the actions that the goal's tree does not hold, and the journal does: with the permission bits
+    /// that they had.
+    pub beside: BTreeMap<RepoPath, Option<u32>>,
+    /// The way of the journal's files.
+    pub way: Way,
 }
 
 /// What a plan is made from.
@@ -126,6 +130,8 @@ pub struct Facts<'a> {
     pub excluded: BTreeSet<RepoPath>,
     /// Paths that would be removed, and that edio would not have looked at when the turn was taken.
     pub protected: BTreeSet<RepoPath>,
+    /// Those among the differences that no tree holds, and the journal does.
+    pub beside: BTreeMap<RepoPath, Option<u32>>,
 }
 
 /// The paths among the differences that would be removed, were there no ignore rules.
@@ -161,8 +167,16 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     let mut obstacles = Vec::new();
     let written: Vec<RepoPath> = plan.written().cloned().collect();
     for path in &written {
+        let before = obstacles.len();
         clear_the_way(&mut plan, path, &facts, disk, &mut obstacles);
+        // A turn is worth more than what lies beside it.
+        if obstacles.len() > before && facts.beside.contains_key(path) {
+            obstacles.truncate(before);
+            let blocked = Action::Keep(Kept::Blocked);
+            plan.actions.insert(path.clone(), blocked);
+        }
     }
+    plan.beside = facts.beside;
     obstacles.dedup();
     match obstacles.is_empty() {
         true => Ok(plan),
@@ -225,15 +239,15 @@ impl Plan {
         }
     }
 
-    /// With the way of the journal's files. `beside` are those of them that have actions.
+    /// With the way of the journal's files.
     #[must_use]
-    pub fn with_way(self, beside: BTreeSet<RepoPath>, way: &Way) -> Self {
-        Self {
-            beside,
-            beyond: way.beyond.clone(),
-            journal: way.then.clone(),
-            ..self
+    pub fn with_way(mut self, way: &Way) -> Self {
+        for path in way.unkept_within() {
+            let unkept = Action::Keep(Kept::Unkept);
+            self.actions.insert(path.clone(), unkept);
         }
+        let way = way.clone();
+        Self { way, ..self }
     }
 
     /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
@@ -259,7 +273,7 @@ impl Plan {
             if old.is_none() && disk.at(path) != OnDisk::Nothing {
                 self.saved.insert(path.clone());
             }
-            if self.beside.contains(path) {
+            if self.beside.contains_key(path) {
                 // The journal knows what it held.
                 continue;
             }
@@ -303,7 +317,7 @@ impl Plan {
     /// Does it leave everything as it is?
     pub fn is_nothing(&self) -> bool {
         let kept = |action: &Action| matches!(action, Action::Keep(_));
-        self.beyond.is_empty() && self.actions.values().all(kept)
+        self.way.beyond.is_empty() && self.actions.values().all(kept)
     }
 
     fn removes(&self, path: &RepoPath) -> bool {
@@ -448,6 +462,7 @@ mod tests {
             not_held_then: &[],
             excluded: BTreeSet::new(),
             protected: BTreeSet::new(),
+            beside: BTreeMap::new(),
         }
     }
 

@@ -67,7 +67,7 @@ impl Sources {
                 continue;
             };
             match raw_ids.of(path, new) {
-                _ if plan.beside.contains(path) => {}
+                _ if plan.beside.contains_key(path) => {}
                 Some(raw) => {
                     sources.raw.insert(path.clone(), raw.clone());
                 }

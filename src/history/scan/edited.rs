@@ -28,6 +28,7 @@ pub struct Edited {
     /// As they were before they were read.
     files: Vec<Recent>,
     /// What the index has of each.
+    #[serde(default)]
     indexed: Vec<Oid>,
     /// The tree with them.
     pub tree: Oid,

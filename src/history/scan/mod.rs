@@ -254,7 +254,10 @@ fn answer(
 
 fn is_repository(workspace: &Locked, folder: &RepoPath) -> bool {
     let folder = folder.below(&workspace.git.work_tree);
-    folder.join(".git").symlink_metadata().is_ok()
+    match folder.join(".git").symlink_metadata() {
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        Ok(_) => true,
+    }
 }
 
 fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {

@@ -104,6 +104,8 @@ pub enum Stood {
     File {
         /// May it be executed?
         executable: bool,
+        /// Its permission bits, where there are any.
+        bits: Option<u32>,
         /// Its content.
         bytes: Vec<u8>,
     },
@@ -117,6 +119,14 @@ impl Stood {
         match self {
             Stood::Nothing => None,
             Stood::File { bytes, .. } | Stood::Link(bytes) => Some(bytes),
+        }
+    }
+
+    /// Its permission bits, where it is a file that has any.
+    pub fn bits(&self) -> Option<u32> {
+        match self {
+            Stood::File { bits, .. } => *bits,
+            _ => None,
         }
     }
 
@@ -144,13 +154,14 @@ pub fn read_from_disk(top: &Path, path: &RepoPath, most: u64) -> io::Result<Stoo
     let disk = Disk::new(top);
     match disk.open(path)? {
         Some(Standing::File(file)) => {
-            let meta = file.metadata()?;
+            let bits = permission_bits(&file.metadata()?);
             let mut bytes = Vec::new();
             file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
             match bytes.len() as u64 > most {
                 true => Err(io::Error::other("it is too large")),
                 false => Ok(Stood::File {
-                    executable: is_executable(&meta),
+                    executable: bits.is_some_and(|bits| bits & 0o100 != 0),
+                    bits,
                     bytes,
                 }),
             }
@@ -162,14 +173,14 @@ pub fn read_from_disk(top: &Path, path: &RepoPath, most: u64) -> io::Result<Stoo
 }
 
 #[cfg(unix)]
-fn is_executable(meta: &fs::Metadata) -> bool {
+fn permission_bits(meta: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
-    meta.permissions().mode() & 0o100 != 0
+    Some(meta.permissions().mode() & 0o777)
 }
 
 #[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
-    false
+fn permission_bits(_: &fs::Metadata) -> Option<u32> {
+    None
 }
 
 /// What stands at a path, to be read.
@@ -189,6 +200,8 @@ pub enum Content<'a> {
         bytes: &'a mut dyn io::Read,
         /// May it be executed?
         executable: bool,
+        /// The permission bits that it gets where no file stands yet; those that the umask leaves where nothing is said.
+        fresh: Option<u32>,
     },
     /// A symbolic link to this target.
     Link(&'a [u8]),

@@ -52,8 +52,9 @@ impl Disk {
                 length,
                 bytes,
                 executable,
+                fresh,
             } => {
-                let _no_such_bit = executable;
+                let _no_such_bits = (executable, fresh);
                 let mut file = fs::File::create_new(&new)?;
                 if io::copy(bytes, &mut file)? != *length {
                     fs::remove_file(&new)?;

@@ -20,19 +20,25 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
+/// A folder on the way to another, which need not be listed: home folders of others, often, may only be passed through.
+#[cfg(target_os = "linux")]
+const WAY: OFlags = FOLDER.union(OFlags::PATH);
+#[cfg(not(target_os = "linux"))]
+const WAY: OFlags = FOLDER;
+
 impl Disk {
     /// Opens the folder that holds a path.
     fn folder_of(&self, path: &RepoPath, missing: Missing) -> io::Result<OwnedFd> {
-        let mut folder = fs::openat(CWD, &self.top, FOLDER, Mode::empty())?;
+        let mut folder = fs::openat(CWD, &self.top, WAY, Mode::empty())?;
         for part in path.ancestors() {
             let name = os_path(part.name());
-            folder = match fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            folder = match fs::openat(&folder, name, WAY, Mode::empty()) {
                 Err(Errno::NOENT) if missing == Missing::Make => {
                     match fs::mkdirat(&folder, name, Mode::from_bits_truncate(0o777)) {
                         Ok(()) | Err(Errno::EXIST) => {}
                         Err(error) => return Err(error.into()),
                     }
-                    fs::openat(&folder, name, FOLDER, Mode::empty())?
+                    fs::openat(&folder, name, WAY, Mode::empty())?
                 }
                 other => other?,
             };
@@ -155,6 +161,7 @@ impl Disk {
             length: copied.len(),
             bytes: &mut file,
             executable,
+            fresh: None,
         };
         let Some(displaced) = self.place(path, &mut content)? else {
             return Ok(());
@@ -289,12 +296,15 @@ fn write_new(
             length,
             bytes,
             executable,
+            fresh,
         } => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             // The umask takes from these what the person wants taken.
-            let fresh = if *executable { 0o777 } else { 0o666 };
-            let file = fs::openat(folder, name, flags, Mode::from_bits_truncate(fresh))?;
-            if let Some(mode) = mode_there(folder, path) {
+            let usual = if *executable { 0o777 } else { 0o666 };
+            let fresh = fresh.map(Mode::from_bits_truncate);
+            let first = fresh.unwrap_or(Mode::from_bits_truncate(usual));
+            let file = fs::openat(folder, name, flags, first)?;
+            if let Some(mode) = mode_there(folder, path).or(fresh) {
                 fs::fchmod(&file, with_executable(mode, *executable))?;
             }
             let mut file = std::fs::File::from(file);
