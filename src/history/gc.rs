@@ -1,7 +1,7 @@
 //! What is old goes: the refs of sessions that nobody works in any more.
 //!
 //! Only refs are deleted, and only edio's. The objects are git's to collect: `git prune` would take along what the user
-//! has lost and may still look for.
+//! has lost and may still look for. In a private store there is no such thing, and git collects at once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -229,7 +229,11 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     refs::remove_dead_locks(workspace);
     accept::remove_dead_lock(workspace)?;
     sweep_scratch(workspace);
-    pack(workspace)
+    match workspace.store {
+        // Nobody else collects there.
+        Some(_) => Ok(workspace.git.collect()?),
+        None => pack(workspace),
+    }
 }
 
 /// edio's name for the lock on the user's index: by it a dead one is known.
