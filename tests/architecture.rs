@@ -106,7 +106,7 @@ const HARMLESS: [(&str, &str); 2] = [
 ];
 
 /// Who writes files, and where: none of them into the user's work tree, but for the last.
-const WRITERS: [&str; 23] = [
+const WRITERS: [&str; 24] = [
     "src/commands/demo.rs",          // a scratch repository
     "src/commands/man.rs",           // the folder that was asked for
     "src/commands/rewind.rs",        // a new conversation, beside the agent's own one
@@ -129,6 +129,7 @@ const WRITERS: [&str; 23] = [
     "src/history/restore/mod.rs",    // the stage in the git directory
     "src/history/scan/mod.rs",       // the cached index
     "src/history/state.rs",          // what is remembered in the scratch folder
+    "src/history/store/",            // private stores, in the person's data folder
     "src/history/workspace.rs",      // the scratch folder
 ];
 

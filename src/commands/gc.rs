@@ -166,12 +166,7 @@ fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool)
     context.term.line(line).printed()
 }
 
-fn report(
-    context: &mut Context,
-    plan: &Plan,
-    workspace: &Workspace,
-    dry_run: bool,
-) -> Result<()> {
+fn report(context: &mut Context, plan: &Plan, workspace: &Workspace, dry_run: bool) -> Result<()> {
     for session in &plan.pruned {
         let last_used = time::rfc3339(session.last_used);
         if context.term.is_json() {

@@ -373,7 +373,9 @@ impl<'a> Report<'a> {
 
     fn record(&self) -> Record {
         let (plan, wish) = (self.plan, self.wish);
-        let scratch = self.store().map_or_else(|| self.workspace.scratch(), Store::scratch);
+        let scratch = self
+            .store()
+            .map_or_else(|| self.workspace.scratch(), Store::scratch);
         let written = |agent: &&Agent| !self.args.remove && !self.written_for(**agent).is_empty();
         let approve = |agent: &Agent| ApproveRecord {
             agent: agent.to_string(),
@@ -386,7 +388,9 @@ impl<'a> Report<'a> {
         Record {
             work_tree: json::path(&git_bytes(&self.workspace.git.work_tree)),
             scratch: json::path(&git_bytes(&scratch)),
-            store: self.store().map(|store| json::path(&git_bytes(&store.home))),
+            store: self
+                .store()
+                .map(|store| json::path(&git_bytes(&store.home))),
             agents: Connected::load(&scratch).agents.into_iter().collect(),
             files: plan.edits.iter().map(|edit| self.file(edit)).collect(),
             left: plan.left.iter().map(|left| self.left(left)).collect(),

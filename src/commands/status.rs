@@ -64,7 +64,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             refused: unsaved.refused.as_ref().map(Error::to_string),
             interrupted: session.as_ref().and_then(interrupted),
             git_operation: open,
-            store: workspace.store.as_ref().map(|store| json::path(&git_bytes(&store.home))),
+            store: workspace
+                .store
+                .as_ref()
+                .map(|store| json::path(&git_bytes(&store.home))),
             agents: agents.into_iter().collect(),
         };
         context.term.record(&record).printed()?;

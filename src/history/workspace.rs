@@ -9,9 +9,7 @@ use std::time::SystemTime;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{
-    self, Git, Group, Pointed, RepoPath, Search, Settings, git_bytes, os_path,
-};
+use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Search, Settings, git_bytes, os_path};
 use crate::process::Trace;
 
 use super::lock::Lock;
@@ -463,7 +461,9 @@ pub fn top_near(folder: &Path, stores: &Stores) -> Option<PathBuf> {
 /// The nearest folder, from here upwards, that is the top of a repository.
 pub(super) fn top_of(folder: &Path) -> Option<PathBuf> {
     let mut above = folder.ancestors();
-    above.find(|folder| is_repository(folder)).map(Path::to_owned)
+    above
+        .find(|folder| is_repository(folder))
+        .map(Path::to_owned)
 }
 
 /// Is a folder the top of a repository? An empty `.git` makes none.

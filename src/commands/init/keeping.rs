@@ -107,7 +107,10 @@ impl Keeping {
             What::Stays => {}
             What::FetchedBack => term.told("  it had been put away, and has the turns from before"),
             What::Made(ignored) => {
-                term.told(format!("  not held, wherever they are: {}", ignored.join(", ")));
+                term.told(format!(
+                    "  not held, wherever they are: {}",
+                    ignored.join(", ")
+                ));
                 let excludes = text::plain(&git_bytes(&self.store.excludes()));
                 term.told(format!("  to choose otherwise: {excludes}"));
             }
@@ -144,6 +147,8 @@ pub fn put_away(context: &mut Context, workspace: &Locked) -> Result<()> {
     let days = gc::days_kept(workspace)?;
     let term = &mut context.term;
     term.told(format!("the store is put away, with all turns: {home}"));
-    term.told(format!("  edio init --store fetches it back; edio gc removes it after {days} days"));
+    term.told(format!(
+        "  edio init --store fetches it back; edio gc removes it after {days} days"
+    ));
     Ok(())
 }

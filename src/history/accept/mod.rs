@@ -200,7 +200,9 @@ fn refuse_store(workspace: &Locked) -> Result<()> {
     };
     let error = Error::cannot("there is no branch to commit to: the turns are in a private store");
     Err(match store.is_beside_repository() {
-        true => error.hint("commit with git itself, then put the session away: edio sessions --close"),
+        true => {
+            error.hint("commit with git itself, then put the session away: edio sessions --close")
+        }
         false => error
             .hint("put the session away: edio sessions --close")
             .hint("or take its turns along as patches: edio export --patches DIR"),

@@ -69,7 +69,9 @@ pub enum Ground {
 pub fn ground(place: &Place, too_much: TooMuch) -> Result<Ground> {
     let Stores::In(stores) = &place.stores else {
         return Err(Error::cannot("there is no place for a store")
-            .hint("where GIT_DIR or GIT_WORK_TREE is set, git has been told where to work: unset it")
+            .hint(
+                "where GIT_DIR or GIT_WORK_TREE is set, git has been told where to work: unset it",
+            )
             .hint("else set HOME, or XDG_DATA_HOME"));
     };
     let folder = top_of(&place.folder).unwrap_or_else(|| place.folder.clone());
@@ -91,7 +93,10 @@ pub fn ground(place: &Place, too_much: TooMuch) -> Result<Ground> {
     if real.starts_with(&folder) || folder.starts_with(&real) {
         let error = Error::refused(format!("{shown} and the stores lie in each other"));
         return Err(error
-            .because(Error::refused(format!("the stores are in {}", real.display())))
+            .because(Error::refused(format!(
+                "the stores are in {}",
+                real.display()
+            )))
             .hint("go to a project, or have the stores elsewhere: XDG_DATA_HOME"));
     }
     refuse_overlap(&folder, &place.stores)?;
@@ -135,12 +140,15 @@ fn is_parted(inner: &Path, outer: &Path) -> bool {
 
 /// The real path of a folder that may not be there yet.
 fn real(folder: &Path) -> PathBuf {
-    let mut above = folder.ancestors();
-    let found = above.find_map(|there| {
-        let rest = folder.strip_prefix(there).ok()?;
-        Some(fs::canonicalize(there).ok()?.join(rest))
-    });
-    found.unwrap_or_else(|| folder.to_owned())
+    match (
+        fs::canonicalize(folder),
+        folder.parent(),
+        folder.file_name(),
+    ) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(above), Some(name)) => real(above).join(name),
+        _ => folder.to_owned(),
+    }
 }
 
 /// A store that is being made. Where it is not kept, nothing is left of it.
@@ -175,6 +183,8 @@ impl Draft {
         let unwritable = || format!("can't write in {}", stores.display());
         let above = make_private(&stores).or_cannot(unwritable)?;
         let mut name = tempfile::Builder::new();
+        #[cfg(unix)]
+        name.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let home = name.prefix(NEW).tempdir_in(&stores).or_cannot(unwritable)?;
         let mut draft = Self {
             home,
@@ -213,7 +223,11 @@ impl Draft {
         }
         let head = "# What tools make again, and what other version control systems keep, is not held here.\n\
                     # A line like !dist/ in a .gitignore has it held all the same.\n";
-        let lines: String = self.ignored.iter().map(|name| format!("{name}/\n")).collect();
+        let lines: String = self
+            .ignored
+            .iter()
+            .map(|name| format!("{name}/\n"))
+            .collect();
         fs::write(file, format!("{head}{lines}"))
     }
 
@@ -300,8 +314,8 @@ pub fn limit(workspace: &Workspace, too_much: TooMuch) -> Result<()> {
         most_files += flood.files();
         most_bytes += flood.bytes();
     }
-    git.set_setting("edio.maxNewFiles", &most_files.to_string())?;
-    git.set_setting("edio.maxNewBytes", &most_bytes.to_string())?;
+    git.set_setting("edio.maxnewfiles", &most_files.to_string())?;
+    git.set_setting("edio.maxnewbytes", &most_bytes.to_string())?;
     Ok(())
 }
 
