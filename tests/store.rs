@@ -114,7 +114,7 @@ fn a_folder_without_git_has_the_verbs() {
 
     repo.edio(["forget", "-f", "sub/b", "--yes"]).ok();
     assert!(!repo.edio(["show", "2"]).ok().stdout.contains("+new"));
-    repo.edio(["redact"]).ok();
+    repo.edio(["redact", "--check"]).ok();
     repo.edio(["doctor"]).ok();
     let bundle = repo.outside().join("bundle");
     repo.edio([
@@ -125,7 +125,7 @@ fn a_folder_without_git_has_the_verbs() {
     .ok();
     repo.edio(["sessions", "--close"]).ok();
     repo.edio([OsStr::new("import"), bundle.as_ref()]).ok();
-    assert_eq!(repo.edio(["sessions", "--json"]).ok().json().len(), 2);
+    assert_eq!(repo.edio(["sessions", "--json"]).ok().json().len(), 1);
     repo.edio(["gc"]).ok();
     assert!(!repo.has(".git"));
     let git_dir = store(&repo).join("git");
@@ -153,7 +153,7 @@ fn a_store_has_no_branch_and_no_accept() {
 }
 
 #[test]
-fn a_repository_is_left_as_it_is_to_the_last_byte() {
+fn p1_a_repository_is_left_as_it_is_to_the_last_byte() {
     let repo = Repo::with(&[("a", "one\n"), (".mcp.json", "{}\n")]);
     repo.write("staged", "staged\n");
     repo.git(["add", "staged"]);
@@ -194,7 +194,7 @@ fn a_repository_is_left_as_it_is_to_the_last_byte() {
 
 /// What a repository tracks is held, also where the list or a rule would leave it out.
 #[test]
-fn what_the_repository_tracks_is_held() {
+fn p2_what_the_repository_tracks_is_held() {
     let repo = Repo::with(&[("dist/index.js", "built\n"), (".gitignore", "*.log\n")]);
     repo.write("kept.log", "log\n");
     repo.git(["add", "-f", "kept.log"]);
@@ -295,7 +295,7 @@ fn a_heavy_folder_is_refused_unless_it_is_meant() {
 }
 
 #[test]
-fn nobody_else_may_look_into_a_store() {
+fn p9_nobody_else_may_look_into_a_store() {
     let repo = stored();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&stores(&repo)), 0o700);
@@ -541,7 +541,7 @@ fn hooks_of_a_repository_with_a_store_write_to_the_store() {
 }
 
 #[test]
-fn many_at_once_lose_nothing() {
+fn p6_many_at_once_lose_nothing() {
     let repo = plain();
     let start = |words: &[String]| {
         let mut command = repo.command(words);
@@ -726,6 +726,11 @@ fn what_is_hardly_meant_is_refused() {
     init(&inner).ok();
     let ran = init(&outer);
     assert!(ran.fails(3).stderr.contains("has a store"), "{ran}");
+    // A home folder that is a repository is not what is meant in a folder below it.
+    repo.git_in(&home, ["init", "-q"]);
+    fs::create_dir(home.join("notes")).unwrap();
+    init(&home.join("notes")).ok();
+    assert!(store_seen_in(&repo, home.join("notes")).is_string());
     repo.git_in(&repo.outside(), ["init", "-q", "--bare", "bare.git"]);
     let ran = init(&repo.outside().join("bare.git"));
     assert!(ran.fails(3).stderr.contains("git directory"), "{ran}");
@@ -742,7 +747,7 @@ fn a_store_serves_the_folder_that_it_names() {
 
 /// The search costs no process, with or without stores.
 #[test]
-fn a_store_costs_no_more_processes() {
+fn p7_a_store_costs_no_more_processes() {
     let count = |repo: &Repo| {
         repo.write("a", "two\n");
         let mut command = repo.command(["-v", "snapshot", "-m", "counted"]);
@@ -798,4 +803,83 @@ fn a_repository_that_cannot_be_written_is_held() {
         .arg(repo.path(".git"))
         .status();
     assert!(open.unwrap().success());
+}
+
+/// What such a repository tracks can't be asked for: that is said, and no file of it is changed.
+#[test]
+fn a_repository_that_git_does_not_trust_is_held_too() {
+    let repo = Repo::with(&[("a", "one\n"), (".mcp.json", "{}\n")]);
+    repo.give_away();
+    if !repo.is_root() {
+        crate::common::left_out("nothing can be given away here");
+        return;
+    }
+    let config = repo.outside().join("gitconfig");
+    let settings = fs::read_to_string(&config).unwrap();
+    fs::write(&config, settings.replace("[safe]\n\tdirectory = *\n", "")).unwrap();
+    let own = Command::new("chown")
+        .args(["-R", "0:0"])
+        .arg(repo.path(".git"))
+        .status();
+    assert!(own.unwrap().success());
+    let before = repo.everything_in(".git");
+    let made = repo.edio_without_rights(["init", "--store", "--agents", "claude"]);
+    assert!(
+        made.ok().stderr.contains("does not trust the owner"),
+        "{made}"
+    );
+    assert_eq!(repo.read(".mcp.json"), "{}\n");
+    assert!(repo.has("EDIO.md"));
+    repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+    repo.write("a", "two\n");
+    repo.edio_without_rights(["restore", "1"]).ok();
+    assert_eq!(repo.read("a"), "one\n");
+    repo.edio_without_rights(["init", "--store", "--remove"])
+        .ok();
+    assert!(!repo.has("EDIO.md"));
+    assert_eq!(repo.everything_in(".git"), before);
+}
+
+/// The store may lie on another disk than the folder.
+#[test]
+fn the_folder_may_lie_on_another_disk() {
+    let repo = plain();
+    let Ok(elsewhere) = tempfile::Builder::new()
+        .prefix("edio-test-")
+        .tempdir_in("/dev/shm")
+    else {
+        crate::common::left_out("there is no second disk");
+        return;
+    };
+    let folder = elsewhere.path().canonicalize().unwrap();
+    fs::write(folder.join(".gitattributes"), "*.txt text eol=crlf\n").unwrap();
+    fs::write(folder.join("a.txt"), "one\r\n").unwrap();
+    repo.edio_in(&folder, ["init", "--store", "--agents", "none"])
+        .ok();
+    repo.edio_in(&folder, ["snapshot", "-m", "first"]).ok();
+    fs::write(folder.join("a.txt"), "two\r\n").unwrap();
+    fs::write(folder.join("b"), "b").unwrap();
+    repo.edio_in(&folder, ["restore", "1"]).ok();
+    assert_eq!(fs::read(folder.join("a.txt")).unwrap(), b"one\r\n");
+    assert!(!folder.join("b").exists());
+    repo.edio_in(&folder, ["undo"]).ok();
+    assert_eq!(fs::read(folder.join("a.txt")).unwrap(), b"two\r\n");
+}
+
+/// The guard works there as in a repository.
+#[test]
+fn the_guard_finds_the_store() {
+    let repo = stored();
+    repo.edio(["guard", "on"]).ok();
+    claude(
+        &repo,
+        &repo.top,
+        "UserPromptSubmit",
+        json!({"prompt": "Do"}),
+    );
+    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": repo.path("a"), "content": "two"}, "tool_use_id": "1"});
+    let output = fed(&mut repo.command(["hook", "claude"]), payload.to_string());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("deny"), "{said}");
 }

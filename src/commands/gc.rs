@@ -18,7 +18,7 @@ use crate::term::{json, text, time};
 /// Prune sessions that were not used for some days.
 ///
 /// Never one that is under way in a work tree that exists. Only edio's refs are deleted; the objects stay until git
-/// collects them (git gc), and nothing of yours is touched. A private store (edio init --store) that was put away, or whose
+/// collects them (git gc), and nothing of yours is touched. A private store that was put away, or whose
 /// folder is gone, is removed when it has been so for as many days since a gc first saw it, and 10 at least unless DAYS are
 /// given.
 #[derive(clap::Args)]

@@ -339,15 +339,19 @@ impl<'a> Report<'a> {
                 .term
                 .told("nothing of edio's is there to be taken out");
         }
-        match self.store().filter(|_| !self.args.store) {
+        match self.store() {
+            Some(_) if self.args.store && self.args.dry_run => {
+                context.term.told("the store would be put away");
+            }
+            // That it is put away is said when it is.
+            Some(_) if self.args.store => {}
             Some(store) => {
                 keeping::tell_where(store, &mut context.term);
                 context
                     .term
                     .hint("it stays as it is; to put it away: edio init --store --remove");
             }
-            None if would.is_empty() || !self.args.store => {}
-            None => context.term.told("the store would be put away"),
+            None => {}
         }
     }
 

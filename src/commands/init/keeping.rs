@@ -23,8 +23,25 @@ enum What {
     Stays,
     /// It had been put away.
     FetchedBack,
-    /// It was made, and does not hold folders of these names.
-    Made(Vec<&'static str>),
+    /// It was made.
+    Made(Unheld),
+}
+
+/// What a new store does not hold.
+struct Unheld {
+    /// Folders of these names.
+    names: Vec<&'static str>,
+    /// What the repository beside it may track of them is not known.
+    is_blind: bool,
+}
+
+impl Unheld {
+    fn of(draft: &Draft) -> Self {
+        Self {
+            names: draft.ignored.clone(),
+            is_blind: draft.is_blind,
+        }
+    }
 }
 
 /// Makes the store, or finds it.
@@ -47,8 +64,7 @@ pub fn make(context: &Context, too_much: TooMuch) -> Result<Keeping> {
         }
         Ground::Free(store) => {
             let draft = draft(place, store, too_much)?;
-            let ignored = draft.ignored.clone();
-            (What::Made(ignored), draft.keep()?)
+            (What::Made(Unheld::of(&draft)), draft.keep()?)
         }
     };
     Ok(Keeping {
@@ -74,7 +90,7 @@ pub fn try_out(context: &mut Context, too_much: TooMuch) -> Result<Keeping> {
         Ground::Free(store) => {
             let draft = draft(place, store.clone(), too_much)?;
             place.stores = Stores::Only(draft.store());
-            (What::Made(draft.ignored.clone()), store, Some(draft))
+            (What::Made(Unheld::of(&draft)), store, Some(draft))
         }
     };
     Ok(Keeping {
@@ -106,13 +122,17 @@ impl Keeping {
         match &self.what {
             What::Stays => {}
             What::FetchedBack => term.told("  it had been put away, and has the turns from before"),
-            What::Made(ignored) => {
-                term.told(format!(
-                    "  not held, wherever they are: {}",
-                    ignored.join(", ")
-                ));
+            What::Made(unheld) => {
+                let names = unheld.names.join(", ");
+                term.told(format!("  not held, wherever they are: {names}"));
                 let excludes = text::plain(&git_bytes(&self.store.excludes()));
                 term.told(format!("  to choose otherwise: {excludes}"));
+                if unheld.is_blind {
+                    term.warn(
+                        "git does not trust the owner of this repository: what it tracks in such \
+                         folders, or although a rule ignores it, is not held",
+                    );
+                }
             }
         }
     }

@@ -74,13 +74,16 @@ pub fn ground(place: &Place, too_much: TooMuch) -> Result<Ground> {
             )
             .hint("else set HOME, or XDG_DATA_HOME"));
     };
-    let folder = top_of(&place.folder).unwrap_or_else(|| place.folder.clone());
+    let home = place.home.as_deref();
+    // A home folder that is a repository is nobody's project: what lies in it is a folder of its own.
+    let top = top_of(&place.folder).filter(|top| home_or_disk(top, home).is_none());
+    let folder = top.unwrap_or_else(|| place.folder.clone());
     let store = Store::of(stores, &folder);
     if store.is_there() {
         return Ok(Ground::Taken(store));
     }
     let shown = folder.display();
-    let slip = home_or_disk(&folder, place.home.as_deref());
+    let slip = home_or_disk(&folder, home);
     if let Some(what) = slip.filter(|_| too_much == TooMuch::Refuse) {
         let error = Error::refused(format!("this is {what}: {shown}"));
         return Err(error.hint("go to a project"));
@@ -123,10 +126,9 @@ fn refuse_overlap(folder: &Path, stores: &Stores) -> Result<()> {
             )));
         }
         if there.starts_with(folder) && there.is_dir() && !is_parted(there, folder) {
-            return Err(error().hint(format!(
-                "both would hold it; to put that one away: edio -C {} init --store --remove",
-                there.display()
-            )));
+            return Err(error().hint(
+                "both would hold it; to put that one away, there: edio init --store --remove",
+            ));
         }
     }
     Ok(())
@@ -157,6 +159,8 @@ pub struct Draft {
     wanted: Store,
     /// The names of the folders that it does not hold.
     pub ignored: Vec<&'static str>,
+    /// Beside it is a repository that git does not read, so nobody knows what that one tracks.
+    pub is_blind: bool,
     _above: Above,
 }
 
@@ -181,7 +185,7 @@ impl Draft {
     pub fn begin(wanted: Store, trace: Option<&Trace>) -> Result<Self> {
         let stores = wanted.home.parent().unwrap_or(&wanted.home).to_owned();
         let unwritable = || format!("can't write in {}", stores.display());
-        let above = make_private(&stores).or_cannot(unwritable)?;
+        let above = Above(make_private(&stores).or_cannot(unwritable)?);
         let mut name = tempfile::Builder::new();
         #[cfg(unix)]
         name.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -190,12 +194,15 @@ impl Draft {
             home,
             wanted,
             ignored: [MADE_AGAIN, OTHERS].concat(),
-            _above: Above(above),
+            is_blind: false,
+            _above: above,
         };
         let store = draft.store();
         gitengine::create(&store.git_dir(), trace)?;
         fs::write(store.home.join(FOLDER), git_bytes(&store.folder)).or_cannot(unwritable)?;
-        let tracked = match store.repository(trace) {
+        let repository = store.repository(trace);
+        draft.is_blind = repository.is_none() && store.is_beside_repository();
+        let tracked = match repository {
             Some(repository) => repository.tracked_files()?,
             None => Vec::new(),
         };

@@ -86,7 +86,7 @@ impl Store {
 
     /// Is the folder the top of a repository, with a git directory of its own beside this one?
     pub fn is_beside_repository(&self) -> bool {
-        self.folder.join(".git").symlink_metadata().is_ok()
+        is_repository(&self.folder)
     }
 
     /// That repository. `None` where there is none, or git does not trust its owner.
