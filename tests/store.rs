@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -9,32 +10,88 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo, fed};
+use crate::common::{NOW, Ran, Repo, fed, left_out};
 
 const DAY: i64 = 24 * 60 * 60;
 
+/// A folder for one test, and edio run in it by a person who has a home folder also in the hostile world.
+struct Folder(Repo);
+
+impl Deref for Folder {
+    type Target = Repo;
+
+    fn deref(&self) -> &Repo {
+        &self.0
+    }
+}
+
+impl Folder {
+    fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Command {
+        let mut command = self.0.command(words);
+        command.env("HOME", self.outside().join("home"));
+        command
+    }
+
+    fn edio<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Ran {
+        self.ran(&mut self.command(words))
+    }
+
+    fn edio_in<W: AsRef<OsStr>>(
+        &self,
+        folder: impl AsRef<Path>,
+        words: impl IntoIterator<Item = W>,
+    ) -> Ran {
+        self.ran(self.command(words).current_dir(self.path(folder)))
+    }
+
+    fn edio_later(&self, seconds: i64, words: &[&str]) -> Ran {
+        let later = (NOW + seconds).to_string();
+        self.ran(self.command(words).env("EDIO_NOW", later))
+    }
+
+    /// As the user to whom everything was given away.
+    fn edio_without_rights(&self, words: &[&str]) -> Ran {
+        let edio = self.outside().join("edio");
+        let mut command = match self.is_root() {
+            false => self.like_edio(edio, words),
+            true => {
+                let mut command = self.like_edio("setpriv", words);
+                command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+                command.arg(edio);
+                command
+            }
+        };
+        self.ran(command.args(words).env("HOME", self.outside().join("home")))
+    }
+}
+
+/// A repository with these files in one commit.
+fn repository(files: &[(&str, &str)]) -> Folder {
+    Folder(Repo::with(files))
+}
+
 /// A folder that is no repository, with a file in it.
-fn plain() -> Repo {
-    let repo = Repo::unborn();
+fn plain() -> Folder {
+    let repo = Folder(Repo::unborn());
     repo.remove(".git");
     repo.write("a", "one\n");
     repo
 }
 
 /// The same with a store, and no agent connected.
-fn stored() -> Repo {
+fn stored() -> Folder {
     let repo = plain();
     repo.edio(["init", "--store", "--agents", "none"]).ok();
     repo
 }
 
 /// Where the stores are.
-fn stores(repo: &Repo) -> PathBuf {
+fn stores(repo: &Folder) -> PathBuf {
     repo.outside().join("home/.local/share/edio/stores")
 }
 
 /// What lies among the stores.
-fn listed(repo: &Repo) -> Vec<String> {
+fn listed(repo: &Folder) -> Vec<String> {
     let entries = fs::read_dir(stores(repo)).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -43,14 +100,14 @@ fn listed(repo: &Repo) -> Vec<String> {
 }
 
 /// The one store.
-fn store(repo: &Repo) -> PathBuf {
+fn store(repo: &Folder) -> PathBuf {
     let names = listed(repo);
     assert_eq!(names.len(), 1, "{names:?}");
     stores(repo).join(&names[0])
 }
 
 /// The messages of the turns, the first turn first, as they are seen from this folder.
-fn turns_in(repo: &Repo, folder: impl AsRef<Path>) -> Vec<String> {
+fn turns_in(repo: &Folder, folder: impl AsRef<Path>) -> Vec<String> {
     let ran = repo.edio_in(folder, ["log", "--json"]);
     let said = |turn: &Value| turn["message"].as_str().unwrap().trim_end().to_owned();
     let mut turns: Vec<String> = ran.ok().json().iter().map(said).collect();
@@ -58,17 +115,17 @@ fn turns_in(repo: &Repo, folder: impl AsRef<Path>) -> Vec<String> {
     turns
 }
 
-fn turns(repo: &Repo) -> Vec<String> {
+fn turns(repo: &Folder) -> Vec<String> {
     turns_in(repo, &repo.top)
 }
 
 /// Where `edio status` says that the turns are, seen from this folder.
-fn store_seen_in(repo: &Repo, folder: impl AsRef<Path>) -> Value {
+fn store_seen_in(repo: &Folder, folder: impl AsRef<Path>) -> Value {
     let ran = repo.edio_in(folder, ["status", "--json"]);
     ran.ok().json()[0]["store"].clone()
 }
 
-fn snapshot(repo: &Repo, message: &str) {
+fn snapshot(repo: &Folder, message: &str) {
     repo.edio(["snapshot", "-m", message]).ok();
 }
 
@@ -154,7 +211,7 @@ fn a_store_has_no_branch_and_no_accept() {
 
 #[test]
 fn p1_a_repository_is_left_as_it_is_to_the_last_byte() {
-    let repo = Repo::with(&[("a", "one\n"), (".mcp.json", "{}\n")]);
+    let repo = repository(&[("a", "one\n"), (".mcp.json", "{}\n")]);
     repo.write("staged", "staged\n");
     repo.git(["add", "staged"]);
     let before = (
@@ -195,7 +252,7 @@ fn p1_a_repository_is_left_as_it_is_to_the_last_byte() {
 /// What a repository tracks is held, also where the list or a rule would leave it out.
 #[test]
 fn p2_what_the_repository_tracks_is_held() {
-    let repo = Repo::with(&[("dist/index.js", "built\n"), (".gitignore", "*.log\n")]);
+    let repo = repository(&[("dist/index.js", "built\n"), (".gitignore", "*.log\n")]);
     repo.write("kept.log", "log\n");
     repo.git(["add", "-f", "kept.log"]);
     repo.git(["commit", "-q", "-m", "log"]);
@@ -390,7 +447,7 @@ fn a_store_is_put_away_and_fetched_back() {
     let back = repo.edio(["init", "--store", "--agents", "none"]);
     assert!(back.ok().stderr.contains("had been put away"), "{back}");
     assert_eq!(turns(&repo), ["first"]);
-    let repo = Repo::with(&[("a", "")]);
+    let repo = repository(&[("a", "")]);
     repo.edio(["init", "--store", "--remove"]).fails(1);
 }
 
@@ -402,7 +459,7 @@ fn a_store_whose_folder_is_gone_goes_after_a_while() {
     fs::create_dir(&other).unwrap();
     let gc = |seconds: i64, words: &[&str]| {
         let mut command = repo.command([&["gc"], words].concat());
-        let later = (crate::common::NOW + seconds).to_string();
+        let later = (NOW + seconds).to_string();
         repo.ran(command.current_dir(&other).env("EDIO_NOW", later))
     };
     // Nothing is unused, and there is no repository.
@@ -437,12 +494,28 @@ fn the_last_use_of_a_store_counts() {
     snapshot(&repo, "first");
     repo.edio(["init", "--store", "--remove"]).ok();
     let unused = store(&repo).join("unused");
-    fs::write(&unused, (crate::common::NOW - 20 * DAY).to_string()).unwrap();
+    fs::write(&unused, (NOW - 20 * DAY).to_string()).unwrap();
     let kept = repo.edio(["gc"]);
     assert!(kept.ok().stdout.contains("kept for now"), "{kept}");
     let gone = repo.edio(["gc", "-d", "0"]);
     assert!(gone.ok().stdout.contains("put away"), "{gone}");
     assert_eq!(listed(&repo), [""; 0]);
+}
+
+/// What git can't read may still be of use to somebody.
+#[test]
+fn a_store_that_is_broken_stays_and_is_named() {
+    let repo = stored();
+    snapshot(&repo, "first");
+    repo.edio(["init", "--store", "--remove"]).ok();
+    fs::remove_file(store(&repo).join("git/HEAD")).unwrap();
+    repo.git(["init", "-q"]);
+    let told = repo.edio_later(20 * DAY, &["gc"]);
+    assert!(
+        told.ok().stderr.contains("git can't read the store"),
+        "{told}"
+    );
+    store(&repo);
 }
 
 /// A gc in any repository sweeps, by 10 days at least: what is set in that one is not meant for the stores.
@@ -456,7 +529,7 @@ fn a_gc_elsewhere_sweeps_too() {
     repo.git_in(&other, ["config", "edio.retentionDays", "1"]);
     let gc = |days: i64| {
         let mut command = repo.command(["gc"]);
-        let later = (crate::common::NOW + days * DAY).to_string();
+        let later = (NOW + days * DAY).to_string();
         repo.ran(command.current_dir(&other).env("EDIO_NOW", later))
     };
     assert!(gc(9).ok().stdout.contains("kept for now"));
@@ -472,13 +545,13 @@ fn a_gc_frees_what_was_pruned() {
     repo.write("big", "x".repeat(100_000));
     snapshot(&repo, "first");
     repo.edio(["sessions", "--close"]).ok();
-    let pruned = repo.edio_later(11 * DAY, ["gc"]);
+    let pruned = repo.edio_later(11 * DAY, &["gc"]);
     assert!(!pruned.ok().stderr.contains("git gc"), "{pruned}");
     assert_eq!(repo.edio(["sessions", "--json"]).ok().json().len(), 0);
 }
 
 /// Has Claude Code's hook called, as it works in this folder.
-fn claude(repo: &Repo, cwd: &Path, event: &str, more: Value) {
+fn claude(repo: &Folder, cwd: &Path, event: &str, more: Value) {
     let mut payload = json!({"session_id": "s1", "transcript_path": "/nowhere.jsonl", "cwd": cwd, "hook_event_name": event});
     for (key, value) in more.as_object().unwrap() {
         payload[key] = value.clone();
@@ -492,7 +565,7 @@ fn claude(repo: &Repo, cwd: &Path, event: &str, more: Value) {
     );
 }
 
-fn has_claude_write(repo: &Repo, cwd: &Path, prompt: &str, path: &str) {
+fn has_claude_write(repo: &Folder, cwd: &Path, prompt: &str, path: &str) {
     claude(repo, cwd, "UserPromptSubmit", json!({"prompt": prompt}));
     fs::write(cwd.join(path), prompt).unwrap();
     let input = json!({"file_path": cwd.join(path)});
@@ -532,7 +605,7 @@ fn hooks_find_the_store() {
 
 #[test]
 fn hooks_of_a_repository_with_a_store_write_to_the_store() {
-    let repo = Repo::with(&[("a", "one\n")]);
+    let repo = repository(&[("a", "one\n")]);
     repo.edio(["init", "--store", "--agents", "none"]).ok();
     let before = repo.everything_in(".git");
     has_claude_write(&repo, &repo.top, "Do", "b");
@@ -593,7 +666,7 @@ fn the_nearest_of_store_and_repository_counts() {
 
 #[test]
 fn git_dir_wins_over_a_store() {
-    let repo = Repo::with(&[("a", "one\n")]);
+    let repo = repository(&[("a", "one\n")]);
     repo.edio(["init", "--store", "--agents", "none"]).ok();
     let mut command = repo.command(["snapshot", "-m", "in the repository"]);
     repo.ran(command.env("GIT_DIR", repo.path(".git"))).ok();
@@ -611,7 +684,7 @@ fn a_store_can_be_named() {
     let git_dir = store(&repo).join("git");
     let moved = repo.outside().join("moved");
     fs::rename(&repo.top, &moved).unwrap();
-    repo.top = moved;
+    repo.0.top = moved;
     repo.edio(["log"]).fails(4);
     let bundle = repo.outside().join("bundle");
     let words = [
@@ -633,7 +706,7 @@ fn a_store_can_be_named() {
 
 #[test]
 fn a_linked_work_tree_has_a_store_of_its_own() {
-    let repo = Repo::with(&[("a", "one\n"), ("sub/b", "b\n")]);
+    let repo = repository(&[("a", "one\n"), ("sub/b", "b\n")]);
     let linked = repo.outside().join("linked");
     repo.git(["worktree", "add", "-q", linked.to_str().unwrap()]);
     let before = repo.everything_in(".git");
@@ -748,7 +821,7 @@ fn a_store_serves_the_folder_that_it_names() {
 /// The search costs no process, with or without stores.
 #[test]
 fn p7_a_store_costs_no_more_processes() {
-    let count = |repo: &Repo| {
+    let count = |repo: &Folder| {
         repo.write("a", "two\n");
         let mut command = repo.command(["-v", "snapshot", "-m", "counted"]);
         let ran = repo.ran(command.env_remove("GIT_CEILING_DIRECTORIES"));
@@ -758,7 +831,7 @@ fn p7_a_store_costs_no_more_processes() {
             .filter(|line| line.contains("git "))
             .count()
     };
-    let (with, without) = (stored(), Repo::unborn());
+    let (with, without) = (stored(), Folder(Repo::unborn()));
     without.write("a", "one\n");
     for repo in [&with, &without] {
         snapshot(repo, "first");
@@ -783,20 +856,20 @@ fn the_server_works_in_a_store() {
 /// A repository of somebody else's, whose git directory can't be written.
 #[test]
 fn a_repository_that_cannot_be_written_is_held() {
-    let repo = Repo::with(&[("a", "one\n")]);
+    let repo = repository(&[("a", "one\n")]);
     repo.give_away();
     let close = Command::new("chmod")
         .args(["-R", "a-w"])
         .arg(repo.path(".git"))
         .status();
     assert!(close.unwrap().success());
-    repo.edio_without_rights(["snapshot", "-m", "first"])
+    repo.edio_without_rights(&["snapshot", "-m", "first"])
         .fails(1);
-    repo.edio_without_rights(["init", "--store", "--agents", "none"])
+    repo.edio_without_rights(&["init", "--store", "--agents", "none"])
         .ok();
-    repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+    repo.edio_without_rights(&["snapshot", "-m", "first"]).ok();
     repo.write("a", "two\n");
-    repo.edio_without_rights(["restore", "1"]).ok();
+    repo.edio_without_rights(&["restore", "1"]).ok();
     assert_eq!(repo.read("a"), "one\n");
     let open = Command::new("chmod")
         .args(["-R", "u+w"])
@@ -808,10 +881,10 @@ fn a_repository_that_cannot_be_written_is_held() {
 /// What such a repository tracks can't be asked for: that is said, and no file of it is changed.
 #[test]
 fn a_repository_that_git_does_not_trust_is_held_too() {
-    let repo = Repo::with(&[("a", "one\n"), (".mcp.json", "{}\n")]);
+    let repo = repository(&[("a", "one\n"), (".mcp.json", "{}\n")]);
     repo.give_away();
     if !repo.is_root() {
-        crate::common::left_out("nothing can be given away here");
+        left_out("nothing can be given away here");
         return;
     }
     let config = repo.outside().join("gitconfig");
@@ -823,18 +896,18 @@ fn a_repository_that_git_does_not_trust_is_held_too() {
         .status();
     assert!(own.unwrap().success());
     let before = repo.everything_in(".git");
-    let made = repo.edio_without_rights(["init", "--store", "--agents", "claude"]);
+    let made = repo.edio_without_rights(&["init", "--store", "--agents", "claude"]);
     assert!(
         made.ok().stderr.contains("does not trust the owner"),
         "{made}"
     );
     assert_eq!(repo.read(".mcp.json"), "{}\n");
     assert!(repo.has("EDIO.md"));
-    repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+    repo.edio_without_rights(&["snapshot", "-m", "first"]).ok();
     repo.write("a", "two\n");
-    repo.edio_without_rights(["restore", "1"]).ok();
+    repo.edio_without_rights(&["restore", "1"]).ok();
     assert_eq!(repo.read("a"), "one\n");
-    repo.edio_without_rights(["init", "--store", "--remove"])
+    repo.edio_without_rights(&["init", "--store", "--remove"])
         .ok();
     assert!(!repo.has("EDIO.md"));
     assert_eq!(repo.everything_in(".git"), before);
@@ -848,7 +921,7 @@ fn the_folder_may_lie_on_another_disk() {
         .prefix("edio-test-")
         .tempdir_in("/dev/shm")
     else {
-        crate::common::left_out("there is no second disk");
+        left_out("there is no second disk");
         return;
     };
     let folder = elsewhere.path().canonicalize().unwrap();

@@ -60,7 +60,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let mut workspace = match context.open_to_change() {
         Ok(workspace) => workspace,
         Err(error) if error.kind() == Kind::NoRepository => {
-            let sweep = sweep(&context.place, args.days.unwrap_or(DAYS))?;
+            let sweep = sweep(&context.place, args.days.unwrap_or(DAYS));
             if sweep.is_nothing() && sweep.waiting.is_empty() {
                 return Err(error);
             }
@@ -71,7 +71,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     let days = args.days.map_or_else(|| retention(&workspace), Ok)?;
     let plan = plan(&workspace, days, clock::now())?;
-    let sweep = sweep(&context.place, args.days.unwrap_or(days.max(DAYS)))?;
+    let sweep = sweep(&context.place, args.days.unwrap_or(days.max(DAYS)));
     if !args.dry_run {
         carry_out(&mut workspace, &plan)?;
     }
@@ -91,7 +91,7 @@ pub fn days_kept(workspace: &Workspace) -> Result<u32> {
     Ok(retention(workspace)?.max(DAYS))
 }
 
-fn sweep(place: &Place, days: u32) -> Result<Sweep> {
+fn sweep(place: &Place, days: u32) -> Sweep {
     Sweep::plan(&place.stores, days, clock::now(), place.trace.as_ref())
 }
 
@@ -104,10 +104,7 @@ pub fn run_behind(place: &Place, workspace: Locked) {
     let days = days_kept(&workspace);
     // Its lock must be free by then.
     drop(workspace);
-    let is_due = is_due
-        || days
-            .and_then(|days| sweep(place, days))
-            .is_ok_and(|sweep| !sweep.is_nothing());
+    let is_due = is_due || days.is_ok_and(|days| !sweep(place, days).is_nothing());
     if let (true, Ok(program)) = (is_due, env::this_program()) {
         let _ = Command::new(program)
             .args(["gc", "-q"])
@@ -127,6 +124,9 @@ fn tell_stores(context: &mut Context, sweep: &Sweep, args: &Args) -> Result<bool
     }
     for unused in &sweep.waiting {
         tell_store(context, unused, false, args.dry_run)?;
+    }
+    for error in &sweep.unreadable {
+        context.term.error(error);
     }
     Ok(!gone.is_empty())
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::newest_commit;
+use crate::gitengine::{GitError, newest_commit};
 use crate::process::Trace;
 
 use super::super::lock::Claim;
@@ -69,6 +69,8 @@ pub struct Sweep {
     pub due: Vec<Unused>,
     /// They stay for now.
     pub waiting: Vec<Unused>,
+    /// Why others stay that would go.
+    pub unreadable: Vec<Error>,
     /// They were found unused before, and serve again.
     back: Vec<Store>,
     /// What killed processes have left.
@@ -77,11 +79,7 @@ pub struct Sweep {
 
 impl Sweep {
     /// Works out what is to go: what serves nothing for so many days.
-    ///
-    /// # Errors
-    ///
-    /// git can't read a store that would go.
-    pub fn plan(stores: &Stores, days: u32, now: i64, trace: Option<&Trace>) -> Result<Self> {
+    pub fn plan(stores: &Stores, days: u32, now: i64, trace: Option<&Trace>) -> Self {
         let mut sweep = Self::default();
         for store in stores.all() {
             let noted = store.unused_since();
@@ -92,9 +90,13 @@ impl Sweep {
             let is_old = |since: i64| now - since >= i64::from(days) * DAY;
             let mut since = noted.unwrap_or(now);
             if is_old(since) {
-                let newest = newest_commit(&store.git_dir(), trace);
-                let newest = newest.or_cannot(|| format!("can't read {}", store.home.display()))?;
-                since = newest.map_or(since, |newest| newest.max(since));
+                match newest_commit(&store.git_dir(), trace) {
+                    Ok(newest) => since = newest.map_or(since, |newest| newest.max(since)),
+                    Err(error) => {
+                        sweep.unreadable.push(unreadable(&store, error));
+                        continue;
+                    }
+                }
             }
             let list = match is_old(since) {
                 true => &mut sweep.due,
@@ -108,7 +110,7 @@ impl Sweep {
             });
         }
         sweep.left = left_behind(stores, now);
-        Ok(sweep)
+        sweep
     }
 
     /// Is there nothing to be done, or to be noted?
@@ -166,6 +168,13 @@ impl Unused {
         removed.or_cannot(|| format!("can't remove {}", home.display()))?;
         Ok(true)
     }
+}
+
+fn unreadable(store: &Store, error: GitError) -> Error {
+    let home = store.home.display();
+    Error::cannot(format!("git can't read the store {home}"))
+        .because(error)
+        .hint("it stays until you remove it")
 }
 
 /// What killed processes have left on its way in or out.
