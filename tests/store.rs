@@ -146,6 +146,9 @@ fn a_folder_without_git_has_the_verbs() {
     snapshot(&repo, "second");
     let second = repo.manifest();
     assert_eq!(turns(&repo), ["first", "second"]);
+    let welcome = repo.edio([""; 0]);
+    assert!(welcome.ok().stdout.contains("store: "), "{welcome}");
+    assert!(!welcome.stderr.contains("accept"), "{welcome}");
 
     assert!(repo.edio(["show", "2"]).ok().stdout.contains("+two"));
     assert!(repo.edio(["diff", "1..2"]).ok().stdout.contains("+new"));

@@ -206,6 +206,8 @@ pub fn create(git_dir: &Path, trace: Option<&Trace>) -> Result<()> {
         command = command.without_env(name);
     }
     let command = command
+        // Even here git would run a hook of the user's: HEAD is a ref, too.
+        .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "init.defaultBranch=main", "init", "-q", "--bare"])
         .args(["--template=", "--"])
         .arg(git_dir)
