@@ -50,10 +50,10 @@ pub struct Args {
     dry_run: bool,
     /// Keep the turns in a private store in your data folder: of a folder that is no repository, or of a repository that is
     /// not to be written to. All verbs but accept work there. With --remove, put the store away: edio doesn't find it any
-    /// more, and nothing in it is lost.
+    /// more, until it is fetched back the same way, or removed by a gc after 10 days.
     #[arg(long)]
     store: bool,
-    /// Make the store also where the folder has more than 20,000 files, or 500 MB, or is your home folder.
+    /// Make the store also where the folder has more than 20,000 files, or 500 MB.
     #[arg(long, requires = "store", conflicts_with = "remove")]
     force: bool,
     /// Turn the guard on, too: see edio guard.
@@ -334,7 +334,7 @@ impl<'a> Report<'a> {
             let path = self.wish.told(edit.path);
             context.term.told(format!("{path}: {would}{what}"));
         }
-        if self.plan.edits.is_empty() && self.plan.left.is_empty() {
+        if self.plan.edits.is_empty() && self.plan.left.is_empty() && !self.args.store {
             context
                 .term
                 .told("nothing of edio's is there to be taken out");

@@ -51,7 +51,7 @@ impl Unheld {
 /// The folder can't have one, or it can't be written.
 pub fn make(context: &Context, too_much: TooMuch) -> Result<Keeping> {
     let place = &context.place;
-    let (what, store) = match ground(place, too_much)? {
+    let (what, store) = match ground(place)? {
         Ground::Taken(store) => {
             if too_much == TooMuch::Take {
                 limit(&Workspace::open(place)?, too_much)?;
@@ -81,7 +81,7 @@ pub fn make(context: &Context, too_much: TooMuch) -> Result<Keeping> {
 /// As for [`make`].
 pub fn try_out(context: &mut Context, too_much: TooMuch) -> Result<Keeping> {
     let place = &mut context.place;
-    let (what, store, draft) = match ground(place, too_much)? {
+    let (what, store, draft) = match ground(place)? {
         Ground::Taken(store) => (What::Stays, store, None),
         Ground::Away(store) => {
             place.stores = Stores::Only(store.away());

@@ -65,8 +65,8 @@ pub enum Ground {
 ///
 /// # Errors
 ///
-/// It can't. A home folder, or a whole disk, can where all of it is to be taken.
-pub fn ground(place: &Place, too_much: TooMuch) -> Result<Ground> {
+/// It can't.
+pub fn ground(place: &Place) -> Result<Ground> {
     let Stores::In(stores) = &place.stores else {
         return Err(Error::cannot("there is no place for a store")
             .hint(
@@ -83,8 +83,7 @@ pub fn ground(place: &Place, too_much: TooMuch) -> Result<Ground> {
         return Ok(Ground::Taken(store));
     }
     let shown = folder.display();
-    let slip = home_or_disk(&folder, home);
-    if let Some(what) = slip.filter(|_| too_much == TooMuch::Refuse) {
+    if let Some(what) = home_or_disk(&folder, home) {
         let error = Error::refused(format!("this is {what}: {shown}"));
         return Err(error.hint("go to a project"));
     }

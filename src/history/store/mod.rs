@@ -59,7 +59,7 @@ impl Store {
     /// What lies there. `None` where it is no store.
     fn read(home: &Path) -> Option<Self> {
         let folder = fs::read(home.join(FOLDER)).ok()?;
-        let folder = os_path(&folder).to_owned();
+        let folder = PathBuf::from(os_path(&folder));
         let home = home.to_owned();
         folder.is_absolute().then_some(Self { folder, home })
     }
