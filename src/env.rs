@@ -122,6 +122,19 @@ pub fn git_is_told_where() -> bool {
     .any(|name| var_os(name).is_some())
 }
 
+/// Where private stores are: below `XDG_DATA_HOME`, or `~/.local/share` where that is not set to a full path. `None` where
+/// git is told which repository it is to work in.
+pub fn stores() -> Option<PathBuf> {
+    let told = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"];
+    if told.iter().any(|name| var_os(name).is_some()) {
+        return None;
+    }
+    let full = |folder: &PathBuf| folder.is_absolute();
+    let data = var_os("XDG_DATA_HOME").map(PathBuf::from).filter(full);
+    let data = data.or_else(|| Some(home().filter(full)?.join(".local/share")))?;
+    Some(data.join("edio/stores"))
+}
+
 /// `GIT_CEILING_DIRECTORIES` with one folder more, above which git is to look for no repository.
 pub fn ceilings_with(folder: &Path) -> OsString {
     let set = var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();

@@ -130,6 +130,7 @@ const WRITERS: [&str; 24] = [
     "src/history/restore/mod.rs",    // the stage in the git directory
     "src/history/scan/mod.rs",       // the cached index
     "src/history/state.rs",          // what is remembered in the scratch folder
+    "src/history/store/",            // private stores, in the person's data folder
     "src/history/workspace.rs",      // the scratch folder
 ];
 

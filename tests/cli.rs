@@ -49,6 +49,7 @@ fn the_text_of_edio_alone() {
     assert_snapshot!(outside, @r#"
     edio is an undo for coding agents and the people who use them.
     There is no git work tree here: go to one, or make one with git init.
+    To keep the turns of this folder without git: edio init --store
     To see what it does, in a scratch repository: edio demo
     [stdout ends]
     [stderr ends]
@@ -192,7 +193,7 @@ fn the_text_of_init() {
     hint: take the first turn: edio snapshot -m "start"
 
     $ edio init --agents none --json
-    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","agents":[],"files":[],"left":[],"ignored":[],"approve":[],"dry_run":false}
+    {"v":1,"work_tree":"[AROUND]/repo","scratch":"[AROUND]/repo/.git/edio","store":null,"agents":[],"files":[],"left":[],"ignored":[],"approve":[],"dry_run":false}
 
     $ edio init --agents some
     error: invalid value 'some' for '--agents <LIST>'
@@ -434,7 +435,7 @@ fn the_text_of_status() {
     hint: take the first one: edio snapshot -m "start"
 
     $ edio status --json
-    {"v":1,"session":null,"turns":0,"current":null,"unsaved":[],"not_covered":[],"refused":null,"interrupted":null,"git_operation":null,"agents":[]}
+    {"v":1,"session":null,"turns":0,"current":null,"unsaved":[],"not_covered":[],"refused":null,"interrupted":null,"git_operation":null,"store":null,"agents":[]}
     "#);
     repo.edio(["snapshot", "-m", "first"]).ok();
     let same = transcript(&repo, &[&["status"]]);
@@ -462,7 +463,7 @@ fn the_text_of_status() {
     git: a bisect is under way
 
     $ edio status --json
-    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","agents":[]}
+    {"v":1,"session":"[SESSION]","turns":1,"current":{"session":"[SESSION]","turn":1,"kind":"turn","current":true,"message":"first","agent":null,"agent_session":null,"model":null,"prompt":null,"tool":null,"tool_call":null,"helpers":[],"shared":[],"status":null,"exit_code":null,"time":"2027-01-15T08:00:00Z","commit":"[ID]","tree":"[ID]","parent":"[ID]","head":"[ID]","branch":"refs/heads/main","worktree":".","files":0,"added":0,"removed":0,"steps":0,"skipped_count":0,"skipped":[]},"unsaved":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"b","status":"deleted","old_mode":"100644","new_mode":null,"old_id":"[ID]","new_id":null},{"path":"new","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"not_covered":[{"path":"nested","why":"it is a repository of its own"}],"refused":null,"interrupted":null,"git_operation":"bisect","store":null,"agents":[]}
     "#);
 }
 
@@ -816,6 +817,7 @@ fn the_text_of_errors() {
     error: there is no git work tree here
     caused by: fatal: not a git repository (or any of the parent directories): .git
     hint: run it inside a repository, or make one: git init
+    hint: or keep the turns of this folder without one: edio init --store
     [stderr ends]
     exit code 4
     "#);

@@ -60,6 +60,7 @@ mod sessions;
 mod shapes;
 mod size;
 mod snapshot;
+mod store;
 mod transcripts;
 mod ui;
 mod undo;

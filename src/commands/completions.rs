@@ -6,7 +6,7 @@ use clap::Command;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::{Shell, generate};
 
-use super::{Context, Printed};
+use super::{Context, Printed, stores};
 use crate::env;
 use crate::error::Result;
 use crate::history::git::Group;
@@ -115,6 +115,7 @@ pub fn paths(typed: &OsStr) -> Vec<CompletionCandidate> {
 fn workspace() -> Option<Workspace> {
     let place = Place {
         home: None,
+        stores: stores(),
         folder: env::directory().ok()?,
         told_elsewhere: env::git_is_told_where(),
         attributes_elsewhere: env::has_attributes_file(),

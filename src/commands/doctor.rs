@@ -43,7 +43,7 @@ enum Grade {
 #[derive(Serialize)]
 struct Finding {
     grade: Grade,
-    /// An agent, `edio`, `git`, or `repository`.
+    /// An agent, `edio`, `git`, `repository`, or `store`.
     about: String,
     what: String,
     remedy: Option<String>,
@@ -114,6 +114,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     look_at_log(&mut findings, &workspace);
     look_at_excludes(&mut findings, &workspace, &sights, &here);
     look_at_remotes(&mut findings, &workspace);
+    look_at_store(&mut findings, &workspace);
     report(context, &findings)
 }
 
@@ -391,6 +392,19 @@ fn look_at_remotes(findings: &mut Findings, workspace: &Workspace) {
             ),
         };
         findings.wrong("repository", what, remedy);
+    }
+}
+
+fn look_at_store(findings: &mut Findings, workspace: &Workspace) {
+    let Some(store) = &workspace.store else {
+        return;
+    };
+    let home = text::plain(&git_bytes(&store.home));
+    findings.ok("store", format!("the turns are in {home}"));
+    if store.is_beside_repository() {
+        let what = "this is a repository, too: edio knows nothing of its branches and commits";
+        let remedy = "to work in the repository: edio init --store --remove";
+        findings.note("store", what, Some(remedy.to_owned()));
     }
 }
 

@@ -1,21 +1,26 @@
 //! `edio gc`: what is old goes.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Context, Printed, plural};
 use crate::clock;
 use crate::env;
-use crate::error::Result;
-use crate::history::gc::{Plan, plan, retention, run as carry_out};
+use crate::error::{Kind, Result};
+use crate::history::gc::{DAYS, Plan, plan, retention, run as carry_out};
+use crate::history::git::git_bytes;
 use crate::history::refnames::Shelf;
-use crate::history::workspace::{Locked, Place};
+use crate::history::store::{End, Store, Sweep, Unused};
+use crate::history::workspace::{Locked, Place, Workspace};
 use crate::process::Command;
-use crate::term::time;
+use crate::term::{json, text, time};
 
 /// Prune sessions that were not used for some days.
 ///
 /// Never one that is under way in a work tree that exists. Only edio's refs are deleted; the objects stay until git
-/// collects them (git gc), and nothing of yours is touched.
+/// collects them (git gc), and nothing of yours is touched. A private store that was put away, or whose
+/// folder is gone, is removed when it has been so for as many days since a gc first saw it, and 10 at least unless DAYS are
+/// given.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio gc --dry-run\n  edio gc -d 30")]
 pub struct Args {
@@ -36,20 +41,58 @@ struct Record {
     dry_run: bool,
 }
 
+#[derive(Serialize)]
+struct StoreRecord {
+    store: Value,
+    folder: Value,
+    end: &'static str,
+    since: String,
+    removed: bool,
+    dry_run: bool,
+}
+
 /// Runs it.
 ///
 /// # Errors
 ///
-/// There is no repository, a setting is no number, or git failed.
+/// There is neither a repository nor a store to remove, a setting is no number, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
-    let mut workspace = context.open_to_change()?;
+    let mut workspace = match context.open_to_change() {
+        Ok(workspace) => workspace,
+        Err(error) if error.kind() == Kind::NoRepository => {
+            let sweep = sweep(&context.place, args.days.unwrap_or(DAYS));
+            if sweep.is_nothing() && sweep.waiting.is_empty() {
+                return Err(error);
+            }
+            tell_stores(context, &sweep, args)?;
+            return Ok(0);
+        }
+        Err(error) => return Err(error),
+    };
     let days = args.days.map_or_else(|| retention(&workspace), Ok)?;
     let plan = plan(&workspace, days, clock::now())?;
+    let sweep = sweep(&context.place, args.days.unwrap_or(days.max(DAYS)));
     if !args.dry_run {
         carry_out(&mut workspace, &plan)?;
     }
-    report(context, &plan, args.dry_run)?;
+    let removed = tell_stores(context, &sweep, args)?;
+    if !plan.is_nothing() || !removed {
+        report(context, &plan, &workspace, args.dry_run)?;
+    }
     Ok(0)
+}
+
+/// How many days a store is kept that serves nothing, where nothing else is said.
+///
+/// # Errors
+///
+/// What is set is no number of days.
+pub fn days_kept(workspace: &Workspace) -> Result<u32> {
+    Ok(retention(workspace)?.max(DAYS))
+}
+
+fn sweep(place: &Place, days: u32) -> Sweep {
+    Sweep::plan(&place.stores, days, clock::now(), place.trace.as_ref())
 }
 
 /// Starts a gc behind the person's back, if there is something for it to do. It outlives this process, and is not missed
@@ -58,8 +101,10 @@ pub fn run_behind(place: &Place, workspace: Locked) {
     let is_due = retention(&workspace)
         .and_then(|days| plan(&workspace, days, clock::now()))
         .is_ok_and(|plan| !plan.is_nothing());
+    let days = days_kept(&workspace);
     // Its lock must be free by then.
     drop(workspace);
+    let is_due = is_due || days.is_ok_and(|days| !sweep(place, days).is_nothing());
     if let (true, Ok(program)) = (is_due, env::this_program()) {
         let _ = Command::new(program)
             .args(["gc", "-q"])
@@ -68,7 +113,60 @@ pub fn run_behind(place: &Place, workspace: Locked) {
     }
 }
 
-fn report(context: &mut Context, plan: &Plan, dry_run: bool) -> Result<()> {
+/// Removes the stores that are due, and names them and those that will be. Did any go, or would any?
+fn tell_stores(context: &mut Context, sweep: &Sweep, args: &Args) -> Result<bool> {
+    let gone = match args.dry_run {
+        true => sweep.due.iter().collect(),
+        false => sweep.run()?,
+    };
+    for unused in &gone {
+        tell_store(context, unused, true, args.dry_run)?;
+    }
+    for unused in &sweep.waiting {
+        tell_store(context, unused, false, args.dry_run)?;
+    }
+    for error in &sweep.unreadable {
+        context.term.error(error);
+    }
+    Ok(!gone.is_empty())
+}
+
+fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool) -> Result<()> {
+    let Store { home, folder } = &unused.store;
+    if context.term.is_json() {
+        let record = StoreRecord {
+            store: json::path(&git_bytes(home)),
+            folder: json::path(&git_bytes(folder)),
+            end: match unused.end {
+                End::FolderGone => "folder_gone",
+                End::PutAway => "put_away",
+            },
+            since: time::rfc3339(unused.since),
+            removed: goes,
+            dry_run,
+        };
+        return context.term.record(&record).printed();
+    }
+    let (home, folder) = (git_bytes(home), git_bytes(folder));
+    let what = match unused.end {
+        End::FolderGone => "the folder is gone",
+        End::PutAway => "put away",
+    };
+    let fate = match (goes, dry_run) {
+        (true, true) => "would be removed",
+        (true, false) => "removed",
+        (false, _) => "kept for now",
+    };
+    let line = format!(
+        "store of {} ({what}, found so or last used {}): {fate}: {}",
+        text::plain(&folder),
+        time::ago(clock::now(), unused.since),
+        text::plain(&home)
+    );
+    context.term.line(line).printed()
+}
+
+fn report(context: &mut Context, plan: &Plan, workspace: &Workspace, dry_run: bool) -> Result<()> {
     for session in &plan.pruned {
         let last_used = time::rfc3339(session.last_used);
         if context.term.is_json() {
@@ -120,6 +218,9 @@ fn report(context: &mut Context, plan: &Plan, dry_run: bool) -> Result<()> {
             .term
             .told("nothing was pruned: this is what would go"),
         (false, false) if plan.pruned.is_empty() => context.term.told("done"),
+        (false, false) if workspace.store.is_some() => context
+            .term
+            .told("pruned; a gc frees what only they held when it is two weeks old"),
         (false, false) => context
             .term
             .told("pruned; the objects stay until git collects them: git gc"),

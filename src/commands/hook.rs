@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 
-use super::{moment, place_at};
+use super::{moment, place_at, stores};
 use crate::agents::event::{self, Ending, Event, Gained, Tool, Touched, What};
 use crate::agents::guard::Word;
 use crate::agents::{self, Agent};
@@ -31,7 +31,7 @@ use crate::history::redact::Redactor;
 use crate::history::state::State;
 use crate::history::transcript;
 use crate::history::turn::{self, Number};
-use crate::history::workspace::{Locked, Workspace, scratch_near};
+use crate::history::workspace::{self, Locked, Workspace, top_near};
 use crate::process::Command;
 use crate::term::{self, time};
 
@@ -302,11 +302,13 @@ fn tops_at(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The nearest folder, from here upwards, that has a `.git`.
 fn top_of(folder: &Path) -> Option<PathBuf> {
-    let mut folders = folder.ancestors();
-    let top = folders.find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    Some(top.to_owned())
+    top_near(folder, &stores())
+}
+
+/// edio's scratch folder of the work tree that a folder seems to lie in, if it is there.
+fn scratch_near(folder: &Path) -> Option<PathBuf> {
+    workspace::scratch_near(folder, &stores())
 }
 
 /// Files that lie in none are a matter of the one that the agent works in, where that keeps a journal.

@@ -1,10 +1,13 @@
 //! `edio init`: prepare the repository, and connect agents.
 
+mod keeping;
+
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
+use self::keeping::Keeping;
 use super::connection::{Edit, Left, Places, Plan, Scope, View, Wish, all, usual};
 use super::{Context, Printed, guard};
 use crate::agents::Agent;
@@ -14,6 +17,8 @@ use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes};
 use crate::history::git::git_bytes;
 use crate::history::guard::{Guard, Guarded};
+use crate::history::limits::TooMuch;
+use crate::history::store::Store;
 use crate::history::workspace::Workspace;
 use crate::term::{json, style, text};
 
@@ -24,7 +29,7 @@ use crate::term::{json, style, text};
 /// byte that is not edio's. Running it again changes nothing. It is not needed before the first snapshot.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  edio init\n  edio init --agents claude,codex\n  edio init --skill\n  edio init --dry-run\n  edio init --remove"
+    after_help = "Examples:\n  edio init\n  edio init --agents claude,codex\n  edio init --skill\n  edio init --store\n  edio init --dry-run\n  edio init --remove"
 )]
 pub struct Args {
     /// Agents to connect, separated by commas; or all, or none. Without this: claude, cursor, gemini, vscode, and any other
@@ -43,6 +48,14 @@ pub struct Args {
     /// Print what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Keep the turns in a private store in your data folder: of a folder that is no repository, or of a repository that is
+    /// not to be written to. All verbs but accept work there. With --remove, put the store away: edio doesn't find it any
+    /// more, until it is fetched back the same way, or removed by a gc after 10 days.
+    #[arg(long)]
+    store: bool,
+    /// Make the store also where the folder has more than 20,000 files, or 500 MB.
+    #[arg(long, requires = "store", conflicts_with = "remove")]
+    force: bool,
     /// Turn the guard on, too: see edio guard.
     #[arg(long, conflicts_with_all = ["remove", "user"])]
     guard: bool,
@@ -60,6 +73,7 @@ fn names() -> PossibleValuesParser {
 struct Record {
     work_tree: Value,
     scratch: Value,
+    store: Option<Value>,
     agents: Vec<String>,
     files: Vec<FileRecord>,
     left: Vec<LeftRecord>,
@@ -104,11 +118,16 @@ struct ApproveRecord {
 ///
 /// There is no repository, or something can't be written.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    let keeping = match (args.store && !args.remove, args.dry_run) {
+        (false, _) => None,
+        (true, false) => Some(keeping::make(context, args.too_much())?),
+        (true, true) => Some(keeping::try_out(context, args.too_much())?),
+    };
     if args.dry_run {
         let workspace = context.open()?;
         let wish = wish(args, &workspace)?;
         let (plan, _) = plan(args, &workspace, &wish)?;
-        return Report::of(args, &workspace, &wish, &plan).tell(context);
+        return Report::of(args, &workspace, &wish, &plan, keeping.as_ref()).tell(context);
     }
     let workspace = context.open_to_change()?;
     workspace.state.save(&workspace.scratch())?;
@@ -117,7 +136,11 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if let Some(places) = places {
         plan.carry_out(&workspace, &places, &wish)?;
     }
-    let code = Report::of(args, &workspace, &wish, &plan).tell(context)?;
+    let code = Report::of(args, &workspace, &wish, &plan, keeping.as_ref()).tell(context)?;
+    if args.store && args.remove {
+        keeping::put_away(context, &workspace)?;
+        return Ok(code);
+    }
     if args.guard {
         return guard::turn(context, &workspace, &Guarded::ALL, true, args.shared);
     }
@@ -129,7 +152,23 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     Ok(code)
 }
 
+impl Args {
+    fn too_much(&self) -> TooMuch {
+        match self.force {
+            true => TooMuch::Take,
+            false => TooMuch::Refuse,
+        }
+    }
+}
+
 fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {
+    if args.store && args.remove {
+        keeping::of(workspace)?;
+        if !args.agents.is_empty() {
+            return Err(Error::usage("a store is put away for all agents")
+                .hint("leave --agents away, or --store"));
+        }
+    }
     let is_named = |name: &str| args.agents.iter().any(|word| word == name);
     let named = args.agents.iter().filter_map(|name| name.parse().ok());
     let mut agents = match args.agents.as_slice() {
@@ -185,16 +224,30 @@ struct Report<'a> {
     workspace: &'a Workspace,
     wish: &'a Wish,
     plan: &'a Plan,
+    keeping: Option<&'a Keeping>,
 }
 
 impl<'a> Report<'a> {
-    fn of(args: &'a Args, workspace: &'a Workspace, wish: &'a Wish, plan: &'a Plan) -> Self {
+    fn of(
+        args: &'a Args,
+        workspace: &'a Workspace,
+        wish: &'a Wish,
+        plan: &'a Plan,
+        keeping: Option<&'a Keeping>,
+    ) -> Self {
         Self {
             args,
             workspace,
             wish,
             plan,
+            keeping,
         }
+    }
+
+    /// The store that the turns are in, or would be.
+    fn store(&self) -> Option<&Store> {
+        let found = self.workspace.store.as_ref();
+        self.keeping.map(Keeping::store).or(found)
     }
 
     fn tell(&self, context: &mut Context) -> Result<u8> {
@@ -235,6 +288,11 @@ impl<'a> Report<'a> {
             true => "nothing was changed: this is what would be".to_owned(),
             false => format!("edio is ready in {top}"),
         });
+        match (self.keeping, self.store()) {
+            (Some(keeping), _) => keeping.tell(&mut context.term),
+            (None, Some(store)) => keeping::tell_where(store, &mut context.term),
+            (None, None) => {}
+        }
         for agent in &self.wish.agents {
             let written = self.written_for(*agent);
             let has_part = |edit: &Edit| edit.parts.iter().any(|(part, _)| part == agent);
@@ -276,10 +334,24 @@ impl<'a> Report<'a> {
             let path = self.wish.told(edit.path);
             context.term.told(format!("{path}: {would}{what}"));
         }
-        if self.plan.edits.is_empty() && self.plan.left.is_empty() {
+        if self.plan.edits.is_empty() && self.plan.left.is_empty() && !self.args.store {
             context
                 .term
                 .told("nothing of edio's is there to be taken out");
+        }
+        match self.store() {
+            Some(_) if self.args.store && self.args.dry_run => {
+                context.term.told("the store would be put away");
+            }
+            // That it is put away is said when it is.
+            Some(_) if self.args.store => {}
+            Some(store) => {
+                keeping::tell_where(store, &mut context.term);
+                context
+                    .term
+                    .hint("it stays as it is; to put it away: edio init --store --remove");
+            }
+            None => {}
         }
     }
 
@@ -305,7 +377,9 @@ impl<'a> Report<'a> {
 
     fn record(&self) -> Record {
         let (plan, wish) = (self.plan, self.wish);
-        let scratch = self.workspace.scratch();
+        let scratch = self
+            .store()
+            .map_or_else(|| self.workspace.scratch(), Store::scratch);
         let written = |agent: &&Agent| !self.args.remove && !self.written_for(**agent).is_empty();
         let approve = |agent: &Agent| ApproveRecord {
             agent: agent.to_string(),
@@ -318,6 +392,9 @@ impl<'a> Report<'a> {
         Record {
             work_tree: json::path(&git_bytes(&self.workspace.git.work_tree)),
             scratch: json::path(&git_bytes(&scratch)),
+            store: self
+                .store()
+                .map(|store| json::path(&git_bytes(&store.home))),
             agents: Connected::load(&scratch).agents.into_iter().collect(),
             files: plan.edits.iter().map(|edit| self.file(edit)).collect(),
             left: plan.left.iter().map(|left| self.left(left)).collect(),

@@ -61,6 +61,7 @@ use crate::history::refnames::SessionId;
 use crate::history::session::Session;
 use crate::history::skipped::{Skipped, Why};
 use crate::history::snapshot::Moment;
+use crate::history::store::Stores;
 use crate::history::workspace::{Locked, Place, Start, Workspace};
 use crate::process::Trace;
 use crate::term::{self, Term, style, text};
@@ -173,11 +174,17 @@ fn place_at(folder: PathBuf) -> Place {
         told_elsewhere: env::git_is_told_where(),
         attributes_elsewhere: env::has_attributes_file(),
         home: env::home().and_then(|home| home.canonicalize().ok()),
+        stores: stores(),
         git: env::find_program("git"),
         waiting: env::at_work(),
         trace: None,
         group: Group::Shared,
     }
+}
+
+/// The private stores that count here.
+fn stores() -> Stores {
+    env::stores().map_or(Stores::None, Stores::In)
 }
 
 /// What comes of writing to the standard output.

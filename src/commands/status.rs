@@ -1,6 +1,7 @@
 //! `edio status`: where the work tree stands. Also what `edio` alone shows.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::record::{
     DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped, status_letter,
@@ -11,9 +12,10 @@ use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
 use crate::history::compare::Unsaved;
 use crate::history::connected::Connected;
+use crate::history::git::git_bytes;
 use crate::history::recover::interrupted;
 use crate::history::session::Session;
-use crate::term::{style, text, time};
+use crate::term::{json, style, text, time};
 
 /// Show the session, the current turn, and what changed since.
 #[derive(clap::Args)]
@@ -30,6 +32,7 @@ struct Record {
     refused: Option<String>,
     interrupted: Option<String>,
     git_operation: Option<&'static str>,
+    store: Option<Value>,
     agents: Vec<String>,
 }
 
@@ -61,6 +64,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             refused: unsaved.refused.as_ref().map(Error::to_string),
             interrupted: session.as_ref().and_then(interrupted),
             git_operation: open,
+            store: workspace
+                .store
+                .as_ref()
+                .map(|store| json::path(&git_bytes(&store.home))),
             agents: agents.into_iter().collect(),
         };
         context.term.record(&record).printed()?;
@@ -77,6 +84,10 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
                 .hint("take the first one: edio snapshot -m \"start\"");
         }
         Some(session) => describe(context, session, &unsaved)?,
+    }
+    if let Some(store) = &workspace.store {
+        let home = text::plain(&git_bytes(&store.home));
+        context.term.line(format!("store: {home}")).printed()?;
     }
     if !agents.is_empty() {
         let names: Vec<String> = agents.into_iter().collect();
@@ -154,6 +165,7 @@ pub fn welcome(context: &mut Context) -> Result<u8> {
             let lines = [
                 "edio is an undo for coding agents and the people who use them.",
                 "There is no git work tree here: go to one, or make one with git init.",
+                "To keep the turns of this folder without git: edio init --store",
                 "To see what it does, in a scratch repository: edio demo",
             ];
             for line in lines {
@@ -163,9 +175,14 @@ pub fn welcome(context: &mut Context) -> Result<u8> {
         }
         Err(error) => Err(error),
         Ok(code) => {
-            context.term.hint(
-                "edio snapshot -m MSG, edio log, edio restore TURN, edio accept MSG; all: edio --help",
-            );
+            // A store has no branch to accept on.
+            let accept = match context.place.stores.near(&context.place.folder) {
+                Some(_) => "",
+                None => ", edio accept MSG",
+            };
+            context.term.hint(format!(
+                "edio snapshot -m MSG, edio log, edio restore TURN{accept}; all: edio --help"
+            ));
             Ok(code)
         }
     }

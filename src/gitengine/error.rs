@@ -103,7 +103,8 @@ impl From<GitError> for Error {
             }
             GitError::NoRepository(_) => Error::no_repository("there is no git work tree here")
                 .because(error)
-                .hint("run it inside a repository, or make one: git init"),
+                .hint("run it inside a repository, or make one: git init")
+                .hint("or keep the turns of this folder without one: edio init --store"),
             GitError::Start(_) => Error::cannot("git is missing")
                 .because(error)
                 .hint("install git 2.38 or later, and see that it is in PATH"),

@@ -511,6 +511,42 @@ impl Git {
         Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
     }
 
+    /// All files that git tracks.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn tracked_files(&self) -> Result<Vec<RepoPath>> {
+        let output = self.ask("ls-files").arg("-z").run()?;
+        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    }
+
+    /// All files that git tracks, or would: those that no rule ignores.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn all_files(&self) -> Result<Vec<RepoPath>> {
+        let ask = self.ask("ls-files").args(["-z", "--cached", "--others"]);
+        let output = ask.arg("--exclude-standard").run()?;
+        // A repository of its own is listed with a slash, and is no file.
+        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    }
+
+    /// Has git track these files, as they are now, in an index that nobody else works with.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read, or git failed.
+    pub fn track(&self, files: &[RepoPath]) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let ask = self.ask("update-index").args(["-z", "--add", "--stdin"]);
+        let ask = ask.nul_input(files.iter().map(RepoPath::as_bytes));
+        ask.run().map(drop)
+    }
+
     /// All entries of an index file.
     ///
     /// # Errors

@@ -50,5 +50,5 @@ pub use pairs::Renamed;
 pub use paths::{RepoPath, git_bytes, in_one_line, os_path};
 pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, RefChange, RefCommit};
-pub use repository::{Found, OLDEST, Pointed, check_version, find};
+pub use repository::{Found, OLDEST, Pointed, Search, check_version, create, find, newest_commit};
 pub use status::{Changed, Head, Processes, Status, question as status_question};

@@ -9,7 +9,7 @@ use bstr::ByteSlice;
 
 use crate::process::{Command, Finished, Running, Trace};
 
-use super::command::{Case, Git, Group, Survives, plain_git};
+use super::command::{Case, Git, Group, LOCAL_VARIABLES, Survives, plain_git};
 use super::config::{PATTERN, Settings};
 use super::error::{GitError, Result};
 use super::objects::{ObjectFormat, Oid};
@@ -37,20 +37,32 @@ pub struct Found {
     pub pointed: Option<Pointed>,
 }
 
-/// Finds the repository and work tree that this folder belongs to, as git does: `GIT_DIR` and the like are honoured.
+/// Where the repository and its work tree are looked for.
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
+    /// From this folder upwards, as git does: `GIT_DIR` and the like are honoured.
+    pub folder: &'a Path,
+    /// Nowhere, where this is known to be the git directory: then the folder is the work tree.
+    pub git_dir: Option<&'a Path>,
+    /// Told of each process.
+    pub trace: Option<&'a Trace>,
+}
+
+/// Finds the repository and work tree.
 ///
 /// `guess` is a ref that probably exists there: asking for it in the same process spares another one.
 ///
 /// # Errors
 ///
 /// git is missing, there is no repository with a work tree, or git refuses it (another owner).
-pub fn find(folder: &Path, guess: Option<&str>, trace: Option<&Trace>) -> Result<Found> {
+pub fn find(search: &Search<'_>, guess: Option<&str>) -> Result<Found> {
+    let trace = search.trace;
     // Started beside the search: both take a process, and neither needs the other.
-    let settings = start_settings(folder, trace)?;
+    let settings = start_settings(search)?;
     let guessed = guess.map(|name| [name.to_owned(), format!("{name}^{{tree}}")]);
-    let mut place = locate(folder, guessed.as_ref().map_or(&[], |words| words), trace)?;
+    let mut place = locate(search, guessed.as_ref().map_or(&[], |words| words))?;
     if guess.is_some() && !place.status.success() {
-        place = locate(folder, &[], trace)?;
+        place = locate(search, &[])?;
     }
     if !place.status.success() {
         return Err(GitError::NoRepository(
@@ -59,7 +71,7 @@ pub fn find(folder: &Path, guess: Option<&str>, trace: Option<&Trace>) -> Result
     }
     let (git, pointed) = match read_place(&place.stdout, trace) {
         Some(found) => found,
-        None => (locate_odd(folder, trace)?, None),
+        None => (locate_odd(search)?, None),
     };
     let settings = settings.finish().map_err(broken)?;
     match settings.status.code() {
@@ -100,24 +112,30 @@ const QUESTIONS: [&str; 4] = [
     "--show-toplevel",
 ];
 
-fn ask_outside(folder: &Path, trace: Option<&Trace>) -> Command {
-    plain_git()
+fn ask_outside(search: &Search<'_>) -> Command {
+    let command = plain_git()
         .without_env("GIT_INDEX_FILE")
         .env("GIT_TERMINAL_PROMPT", "0")
-        .dir(folder)
-        .trace(trace)
+        .dir(search.folder)
+        .trace(search.trace);
+    match search.git_dir {
+        None => command,
+        Some(git_dir) => command
+            .env("GIT_DIR", git_dir)
+            .env("GIT_WORK_TREE", search.folder),
+    }
 }
 
-fn locate(folder: &Path, more: &[String], trace: Option<&Trace>) -> Result<Finished> {
-    let command = ask_outside(folder, trace)
+fn locate(search: &Search<'_>, more: &[String]) -> Result<Finished> {
+    let command = ask_outside(search)
         .args(["rev-parse", "--path-format=absolute"])
         .args(QUESTIONS)
         .args(more);
     command.run().map_err(GitError::Start)
 }
 
-fn start_settings(folder: &Path, trace: Option<&Trace>) -> Result<Running> {
-    let command = ask_outside(folder, trace).args(["config", "-z", "--get-regexp", PATTERN]);
+fn start_settings(search: &Search<'_>) -> Result<Running> {
+    let command = ask_outside(search).args(["config", "-z", "--get-regexp", PATTERN]);
     command.start().map_err(GitError::Start)
 }
 
@@ -150,10 +168,9 @@ fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Point
 }
 
 /// Asks one question at a time: where a folder's name has a line break in it, the lines can't be told apart.
-fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
+fn locate_odd(search: &Search<'_>) -> Result<Git> {
     let ask = |question: &str| -> Result<Vec<u8>> {
-        let command =
-            ask_outside(folder, trace).args(["rev-parse", "--path-format=absolute", question]);
+        let command = ask_outside(search).args(["rev-parse", "--path-format=absolute", question]);
         let mut output = command.run().map_err(GitError::Start)?.stdout;
         output.pop();
         Ok(output)
@@ -167,13 +184,69 @@ fn locate_odd(folder: &Path, trace: Option<&Trace>) -> Result<Git> {
         format: ObjectFormat::named(&format.to_str_lossy()).ok_or_else(|| {
             GitError::NoRepository(format!("unknown object format {:?}", format.as_bstr()))
         })?,
-        trace: trace.cloned(),
+        trace: search.trace.cloned(),
         group: Group::Shared,
         survives: Survives::Kill,
         case: Case::AsSet,
         quarantine: None,
         at_work: None,
     })
+}
+
+/// Makes an empty git directory that has no work tree of its own: whoever asks it names one.
+///
+/// Nothing of the user's goes into it: no template, hence no hooks.
+///
+/// # Errors
+///
+/// git failed, or the directory can't be written.
+pub fn create(git_dir: &Path, trace: Option<&Trace>) -> Result<()> {
+    let mut command = plain_git();
+    for name in LOCAL_VARIABLES {
+        command = command.without_env(name);
+    }
+    let command = command
+        // Even here git would run a hook of the user's: HEAD is a ref, too.
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "init.defaultBranch=main", "init", "-q", "--bare"])
+        .args(["--template=", "--"])
+        .arg(git_dir)
+        .trace(trace);
+    let finished = command.run().map_err(GitError::Start)?;
+    match finished.status.success() {
+        true => Ok(()),
+        false => Err(GitError::Exit {
+            command: "git init --bare".to_owned(),
+            status: finished.status,
+            stderr: finished.stderr,
+        }),
+    }
+}
+
+/// When the newest commit that a ref leads to was made, in seconds since 1970. `None` where there are no refs.
+///
+/// # Errors
+///
+/// git failed.
+pub fn newest_commit(git_dir: &Path, trace: Option<&Trace>) -> Result<Option<i64>> {
+    let search = Search {
+        folder: git_dir,
+        git_dir: Some(git_dir),
+        trace,
+    };
+    let command = ask_outside(&search)
+        .args(["for-each-ref", "--sort=-committerdate", "--count=1"])
+        .arg("--format=%(committerdate:unix)");
+    let finished = command.run().map_err(GitError::Start)?;
+    if !finished.status.success() {
+        return Err(GitError::Exit {
+            command: "git for-each-ref".to_owned(),
+            status: finished.status,
+            stderr: finished.stderr,
+        });
+    }
+    let seconds = finished.stdout.trim_ascii().to_str().ok();
+    Ok(seconds.and_then(|digits| digits.parse().ok()))
 }
 
 fn broken(error: std::io::Error) -> GitError {

@@ -1,7 +1,7 @@
 //! What is old goes: the refs of sessions that nobody works in any more.
 //!
 //! Only refs are deleted, and only edio's. The objects are git's to collect: `git prune` would take along what the user
-//! has lost and may still look for.
+//! has lost and may still look for. In a private store there is no such thing, and git collects at once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -231,7 +231,11 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     accept::remove_dead_lock(workspace)?;
     sweep_scratch(workspace);
     sweep_journal(workspace, plan)?;
-    pack(workspace)
+    match workspace.store {
+        // Nobody else collects there.
+        Some(_) => Ok(workspace.git.collect()?),
+        None => pack(workspace),
+    }
 }
 
 /// What files outside held goes with the session that has noted it. Of one that is only about to begin in another work

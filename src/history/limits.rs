@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RepoPath, Settings};
@@ -73,7 +74,7 @@ impl Limits {
             }
         }
         match are_too_many(&new) {
-            true => Err(too_much(&new, &tracked()?)),
+            true => Err(too_much(&Flood::of(&new, &tracked()?))),
             false => Ok(()),
         }
     }
@@ -131,10 +132,8 @@ pub fn current_tree(workspace: &Workspace) -> Result<Option<Oid>> {
 /// It would begin one there. Or git failed.
 pub fn refuse_home(workspace: &Locked) -> Result<()> {
     let top = &workspace.git.work_tree;
-    let what = match () {
-        () if top.parent().is_none() => "the whole disk",
-        () if workspace.home.as_ref() == Some(top) => "your home folder",
-        () => return Ok(()),
+    let Some(what) = home_or_disk(top, workspace.home.as_deref()) else {
+        return Ok(());
     };
     if workspace.pointed.is_some() || Session::active(workspace)?.is_some() {
         return Ok(());
@@ -146,27 +145,72 @@ pub fn refuse_home(workspace: &Locked) -> Result<()> {
     )
 }
 
-fn too_much(new: &BTreeMap<&RepoPath, u64>, tracked: &[RepoPath]) -> Error {
-    const NAMED: usize = 5;
-    let all = Sum {
-        files: new.len() as u64,
-        bytes: new.values().sum(),
-    };
-    let heaps = heaps(new, tracked);
-    let named = heaps.iter().take(NAMED).map(Heap::in_words);
-    let error = Error::refused(format!(
-        "{all} of new files are more than a snapshot takes unasked"
+/// What a folder is, where hardly anybody means to have all of it held.
+pub(super) fn home_or_disk(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
+    match () {
+        () if folder.parent().is_none() => Some("the whole disk"),
+        () if home == Some(folder) => Some("your home folder"),
+        () => None,
+    }
+}
+
+fn too_much(flood: &Flood) -> Error {
+    Error::refused(format!(
+        "{} of new files are more than a snapshot takes unasked",
+        flood.in_words()
     ))
-    .because(named.collect::<Vec<_>>().join("; "));
-    let error = match heaps.iter().find_map(Heap::rule) {
-        Some(rule) => error.hint(format!(
-            "have git ignore what need not be kept: a line {rule} in .gitignore"
-        )),
-        None => error.hint("have git ignore what need not be kept: git help ignore"),
-    };
-    error
-        .hint("or hold all of it: edio snapshot --force (once: then it is new no more)")
-        .hint("other limits: edio.maxNewFiles, edio.maxNewBytes in git config")
+    .because(flood.named())
+    .hint(flood.way_out())
+    .hint("or hold all of it: edio snapshot --force (once: then it is new no more)")
+    .hint("other limits: edio.maxNewFiles, edio.maxNewBytes in git config")
+}
+
+/// Many files, and where they lie.
+pub(super) struct Flood {
+    all: Sum,
+    heaps: Vec<Heap>,
+}
+
+impl Flood {
+    pub(super) fn of(new: &BTreeMap<&RepoPath, u64>, tracked: &[RepoPath]) -> Self {
+        Self {
+            all: Sum {
+                files: new.len() as u64,
+                bytes: new.values().sum(),
+            },
+            heaps: heaps(new, tracked),
+        }
+    }
+
+    pub(super) fn files(&self) -> u64 {
+        self.all.files
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.all.bytes
+    }
+
+    /// How much it is.
+    pub(super) fn in_words(&self) -> String {
+        self.all.to_string()
+    }
+
+    /// The heaviest folders.
+    pub(super) fn named(&self) -> String {
+        const NAMED: usize = 5;
+        let named = self.heaps.iter().take(NAMED).map(Heap::in_words);
+        named.collect::<Vec<_>>().join("; ")
+    }
+
+    /// How it becomes less.
+    pub(super) fn way_out(&self) -> String {
+        match self.heaps.iter().find_map(Heap::rule) {
+            Some(rule) => {
+                format!("have git ignore what need not be kept: a line {rule} in .gitignore")
+            }
+            None => "have git ignore what need not be kept: git help ignore".to_owned(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default)]

@@ -49,6 +49,7 @@ pub mod side;
 pub mod skipped;
 pub mod snapshot;
 pub mod state;
+pub mod store;
 pub mod stored;
 pub mod trailers;
 pub mod transcript;

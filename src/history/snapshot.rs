@@ -347,7 +347,11 @@ pub fn note(workspace: &Workspace, session: &SessionId, head: &Head) -> Note {
         session: session.clone(),
         number: Number::turn(0),
         kind: Kind::Turn,
-        head: head.clone(),
+        head: match workspace.store {
+            None => head.clone(),
+            // The branch that a store's HEAD names is nobody's.
+            Some(_) => Head::default(),
+        },
         worktree: workspace.name.clone(),
         stat: Stat::default(),
         steps: 0,

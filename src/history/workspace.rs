@@ -9,12 +9,13 @@ use std::time::SystemTime;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Settings, git_bytes, os_path};
+use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Search, Settings, git_bytes, os_path};
 use crate::process::Trace;
 
 use super::lock::Lock;
 use super::refnames::{self, Leaf, Shelf};
 use super::state::State;
+use super::store::{Store, Stores};
 
 /// The folder in the scratch folder in which new objects lie until they are needed.
 pub const QUARANTINE: &str = "objects";
@@ -30,6 +31,8 @@ pub struct Place {
     pub attributes_elsewhere: bool,
     /// The person's own folder.
     pub home: Option<PathBuf>,
+    /// Which private stores there are.
+    pub stores: Stores,
     /// The git that `PATH` finds.
     pub git: Option<PathBuf>,
     /// The scratch folder of an edio that waits for this one.
@@ -73,6 +76,8 @@ pub struct Workspace {
     pub attributes_elsewhere: bool,
     /// The person's own folder.
     pub home: Option<PathBuf>,
+    /// The private store that the git directory lies in, where it is none of a repository.
+    pub store: Option<Store>,
     /// The name of this work tree among those of the repository: `.` is the main one.
     pub name: String,
     /// What is remembered from the last command.
@@ -178,8 +183,9 @@ impl Workspace {
     ///
     /// There is none, or git is missing, too old, or refuses.
     pub fn open(place: &Place) -> Result<Self> {
-        let guess = guess_scratch(place);
-        Self::find(place, guess.as_deref())
+        let store = place.stores.near(&place.folder);
+        let guess = guess_scratch(place, store.as_ref());
+        Self::find(place, store, guess.as_deref())
     }
 
     /// Finds the workspace of a place, and waits until it is free.
@@ -189,12 +195,13 @@ impl Workspace {
     /// As for [`Workspace::open`]; also where the git directory can't be written.
     pub fn open_locked(place: &Place) -> Result<Locked> {
         // What is found must be found under the lock. The folder of the lock is almost always where it is guessed.
-        let guess = guess_scratch(place);
+        let store = place.stores.near(&place.folder);
+        let guess = guess_scratch(place, store.as_ref());
         guess
             .as_deref()
             .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
         let early = guess.as_deref().map(Lock::take).transpose()?;
-        let mut workspace = Self::find(place, guess.as_deref())?;
+        let mut workspace = Self::find(place, store, guess.as_deref())?;
         let folder = workspace.make_scratch()?;
         place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
@@ -225,7 +232,7 @@ impl Workspace {
         })
     }
 
-    fn find(place: &Place, scratch: Option<&Path>) -> Result<Self> {
+    fn find(place: &Place, store: Option<Store>, scratch: Option<&Path>) -> Result<Self> {
         let mut state = scratch.map(State::load).unwrap_or_default();
         let git_now = place.git.as_deref().and_then(identity);
         if state.git.is_none() || state.git != git_now {
@@ -236,7 +243,13 @@ impl Workspace {
             .session
             .as_ref()
             .map(|session| refnames::name(Shelf::Active, &session.id, Leaf::Current));
-        let found = gitengine::find(&place.folder, guess.as_deref(), place.trace.as_ref())?;
+        let git_dir = store.as_ref().map(Store::git_dir);
+        let search = Search {
+            folder: store.as_ref().map_or(&place.folder, |store| &store.folder),
+            git_dir: git_dir.as_deref(),
+            trace: place.trace.as_ref(),
+        };
+        let found = gitengine::find(&search, guess.as_deref())?;
         let git = Git {
             group: place.group,
             ..found.git
@@ -255,6 +268,7 @@ impl Workspace {
             git,
             settings: found.settings,
             pointed: found.pointed,
+            store,
             state,
         };
         workspace.refuse_inside_git()?;
@@ -420,15 +434,49 @@ fn below(top: &Path, path: &Path) -> Option<Vec<u8>> {
 /// Where the scratch folder probably is: in the `.git` of the nearest folder above that has one.
 ///
 /// Only a guess, to know the session and the lock before git is asked; git's answer is what counts.
-fn guess_scratch(place: &Place) -> Option<PathBuf> {
-    match place.told_elsewhere {
-        true => None,
-        false => scratch_near(&place.folder),
+fn guess_scratch(place: &Place, store: Option<&Store>) -> Option<PathBuf> {
+    match store {
+        Some(store) => scratch_in(store),
+        None if place.told_elsewhere => None,
+        None => scratch_in_repository(&place.folder),
     }
 }
 
 /// edio's scratch folder of the work tree that a folder seems to lie in, if it is there.
-pub fn scratch_near(folder: &Path) -> Option<PathBuf> {
+pub fn scratch_near(folder: &Path, stores: &Stores) -> Option<PathBuf> {
+    match stores.near(folder) {
+        Some(store) => scratch_in(&store),
+        None => scratch_in_repository(folder),
+    }
+}
+
+/// The top of the work tree that a folder seems to lie in.
+pub fn top_near(folder: &Path, stores: &Stores) -> Option<PathBuf> {
+    match stores.near(folder) {
+        Some(store) => Some(store.folder),
+        None => top_of(folder),
+    }
+}
+
+/// The nearest folder, from here upwards, that is the top of a repository.
+pub(super) fn top_of(folder: &Path) -> Option<PathBuf> {
+    let mut above = folder.ancestors();
+    above
+        .find(|folder| is_repository(folder))
+        .map(Path::to_owned)
+}
+
+/// Is a folder the top of a repository? An empty `.git` makes none.
+pub(super) fn is_repository(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
+}
+
+fn scratch_in(store: &Store) -> Option<PathBuf> {
+    Some(store.scratch()).filter(|scratch| scratch.is_dir())
+}
+
+fn scratch_in_repository(folder: &Path) -> Option<PathBuf> {
     let mut found = folder.ancestors().map(|folder| folder.join(".git"));
     let git = found.find(|git| git.symlink_metadata().is_ok())?;
     let git_dir = match fs::read(&git) {

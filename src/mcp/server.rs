@@ -170,6 +170,7 @@ fn fault(error: JoinError) -> Error {
 #[cfg(test)]
 mod tests {
     use crate::history::git::Group;
+    use crate::history::store::Stores;
     use crate::history::workspace::Place;
 
     use super::*;
@@ -178,6 +179,7 @@ mod tests {
         let place = Place {
             folder: "/".into(),
             told_elsewhere: false,
+            stores: Stores::None,
             attributes_elsewhere: false,
             home: None,
             git: None,

@@ -13,7 +13,7 @@ use crate::agents::config::{Config, Standing};
 use crate::agents::connection::{File, Instead, Reach, Trust, edio_md};
 use crate::env;
 use crate::error::{Error, Result};
-use crate::history::connected::{Barred, Ground, Site};
+use crate::history::connected::{Barred, Connected, Ground, Site};
 use crate::history::git::RepoPath;
 use crate::history::workspace::Workspace;
 
@@ -45,10 +45,7 @@ impl Places {
         let sites: BTreeMap<_, _> = paths.into_iter().map(look).collect();
         let tracked = match reach {
             Reach::User => Vec::new(),
-            Reach::Project => {
-                let found = sites.values().flatten().map(|site| site.path().clone());
-                workspace.git.tracked(&found.collect::<Vec<_>>())?
-            }
+            Reach::Project => tracked(workspace, &sites)?,
         };
         Ok(Self {
             folder,
@@ -114,6 +111,29 @@ impl Places {
             _ => file.path,
         }
     }
+}
+
+/// The files that git tracks. Beside a store it is the repository that tells; where git does not trust that one, each file
+/// that edio has not written may be tracked.
+fn tracked(
+    workspace: &Workspace,
+    sites: &BTreeMap<&'static str, std::result::Result<Site, Barred>>,
+) -> Result<Vec<RepoPath>> {
+    let paths = || sites.values().flatten().map(|site| site.path().clone());
+    let store = workspace.store.as_ref();
+    let Some(store) = store.filter(|store| store.is_beside_repository()) else {
+        return Ok(workspace.git.tracked(&paths().collect::<Vec<_>>())?);
+    };
+    if let Some(repository) = store.repository(workspace.git.trace.as_ref()) {
+        return Ok(repository.tracked(&paths().collect::<Vec<_>>())?);
+    }
+    let connected = Connected::load(&workspace.scratch());
+    let found = sites.iter().filter_map(|(path, site)| {
+        let site = site.as_ref().ok().filter(|site| site.content.is_some())?;
+        let is_known = connected.file(path, Ground::Within).is_some();
+        (!is_known).then(|| site.path().clone())
+    });
+    Ok(found.collect())
 }
 
 fn home() -> Result<PathBuf> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::scratch_near;
 use crate::agents::Agent;
 use crate::agents::event::{Event, Tool, What};
 use crate::agents::guard::{self as words, Call, Named, Word};
@@ -13,7 +14,6 @@ use crate::env;
 use crate::error::{Error, Result, While};
 use crate::history::guard::{Guard, Guarded, Memory, Part, Verdict, content_id};
 use crate::history::hooklog;
-use crate::history::workspace::scratch_near;
 use crate::term::time;
 
 /// What was decided, and what for.

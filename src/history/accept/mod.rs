@@ -193,6 +193,22 @@ fn go_on(workspace: &mut Locked, operation: &Operation, moment: Moment) -> Resul
     Ok(standing.id)
 }
 
+/// A store has no branch of the user's.
+fn refuse_store(workspace: &Locked) -> Result<()> {
+    let Some(store) = &workspace.store else {
+        return Ok(());
+    };
+    let error = Error::cannot("there is no branch to commit to: the turns are in a private store");
+    Err(match store.is_beside_repository() {
+        true => {
+            error.hint("commit with git itself, then put the session away: edio sessions --close")
+        }
+        false => error
+            .hint("put the session away: edio sessions --close")
+            .hint("or take its turns along as patches: edio export --patches DIR"),
+    })
+}
+
 fn refuse_open_operation(workspace: &Locked) -> Result<()> {
     match open_operation(&workspace.git.git_dir) {
         None => Ok(()),

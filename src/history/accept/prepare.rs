@@ -17,7 +17,7 @@ use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
 use super::content::{Content, Extent};
-use super::refuse_open_operation;
+use super::{refuse_open_operation, refuse_store};
 
 /// What is wanted.
 pub struct Wish {
@@ -112,6 +112,7 @@ pub fn prepare(
     moment: Moment,
 ) -> Result<Prepared> {
     workspace.git = workspace.git.synced();
+    refuse_store(workspace)?;
     refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
     let scan = scan(workspace, TooMuch::Refuse)?;
