@@ -67,25 +67,21 @@ fn an_archive_has_completions_and_manual_pages_and_is_what_the_installer_takes()
     let repo = Repo::unborn();
     let edio = edio_binary().to_str().unwrap();
     script(&repo, "packaging/extras.sh", &[edio, "extras"]).ok();
-    let program = repo.outside().join("program");
-    fs::write(&program, "#!/bin/sh\necho edio 9.9.9\n").unwrap();
+    fs::create_dir(repo.outside().join("built")).unwrap();
+    let program = repo.outside().join("built/edio");
+    fs::write(program, "#!/bin/sh\necho edio 9.9.9\n").unwrap();
     let machine = Command::new("uname").arg("-m").output().unwrap().stdout;
     let machine = String::from_utf8(machine).unwrap();
     let releases = repo.outside().join("releases");
+    let at = |name: &str| repo.outside().join(name).to_str().unwrap().to_owned();
+    let (packed, extras, folder) = (
+        at("built/edio"),
+        at("extras"),
+        at("releases/download/v9.9.9"),
+    );
     for libc in ["gnu", "musl"] {
         let target = format!("{}-unknown-linux-{libc}", machine.trim());
-        let folder = releases.join("download/v9.9.9");
-        let words = ["9.9.9", &target, "program", "extras"].map(str::to_owned);
-        // The script goes to the checkout: what is named is named in full.
-        let at = |name: &str| repo.outside().join(name).to_str().unwrap().to_owned();
-        let words = [
-            &words[0],
-            &words[1],
-            &at("program"),
-            &at("extras"),
-            &folder.to_str().unwrap().to_owned(),
-        ]
-        .map(String::as_str);
+        let words = ["9.9.9", &target, &packed, &extras, &folder];
         script(&repo, "packaging/archive.sh", &words).ok();
     }
     fs::create_dir_all(releases.join("latest/download")).unwrap();
