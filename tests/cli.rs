@@ -179,10 +179,7 @@ fn examples(repo: &Repo) -> Vec<(String, String)> {
             let lines = shown.lines().take_while(|line| line.starts_with("  "));
             let lines: Vec<&str> = lines.map(str::trim).collect();
             let is_own = |line: &&str| line.starts_with(&format!("edio {verb}"));
-            assert!(
-                verb == "hook" || lines.iter().any(|line| is_own(&line)),
-                "{ran}"
-            );
+            assert!(verb == "hook" || lines.iter().any(is_own), "{ran}");
             assert_eq!(ran.stderr, "");
             examples.extend(
                 lines
