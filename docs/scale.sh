@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What many sessions on one remote cost: makes bare repositories with made-up refs, and prints the tables of scale.md.
 # usage: scale.sh [DAYS…]        the tables of so many days of sessions (default: 1 10 30)
-# Needs git 2.47, 4 GB of disk and some minutes. Works in a folder of its own below TMPDIR, and removes it.
+# Needs git 2.47, 4 GB of disk, and ten minutes or, on a busy machine, thirty. Works in a folder of its own below TMPDIR, and removes it.
 set -euo pipefail
 
 developers=200 sessions=20 turns=20 rounds=${ROUNDS:-3}
@@ -231,7 +231,7 @@ settings_table() {
     done
     server session "$middle"
     choose session
-    # All but the last days: the newest third of the seconds since 1970 stays to be pushed to.
+    # Only a folder of new ones is told and can be pushed to: what is older would be moved out of it, on the server.
     in_server config receive.hideRefs refs/edio/shared/
     in_server config --add receive.hideRefs '!refs/edio/shared/new/'
     row 'receive.hideRefs, but for a folder of new ones' "$(both fetch 0)" "$(both push)" "$(both ls-remote)" "$(fetched)" "$(pushed new/)"
