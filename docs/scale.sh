@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What many sessions on one remote cost: makes bare repositories with made-up refs, and prints the tables of scale.md.
 # usage: scale.sh [DAYS…]        the tables of so many days of sessions (default: 1 10 30)
-# Needs git 2.47, 4 GB of disk, and ten minutes or, on a busy machine, thirty. Works in a folder of its own below TMPDIR, and removes it.
+# Needs git 2.47, 4 GB of disk, and ten minutes or, on a busy machine, thirty. Works in a folder of its own below TMPDIR,
+# and removes it.
 set -euo pipefail
 
 developers=200 sessions=20 turns=20 rounds=${ROUNDS:-3}
