@@ -166,19 +166,56 @@ fn the_text_of_help() {
     ");
 }
 
-#[test]
-fn every_verb_has_help_with_an_example() {
-    let repo = Repo::unborn();
-    for verb in [
-        "init", "snapshot", "run", "log", "show", "diff", "restore", "accept", "status", "demo",
-        "doctor", "agents", "mcp",
-    ] {
+/// The examples in the help of each verb, with the verb.
+fn examples(repo: &Repo) -> Vec<(String, String)> {
+    let help = repo.edio(["--help"]).ok().stdout.clone();
+    let verbs = help.split_once("Commands:\n").unwrap().1;
+    let verbs = verbs.split("\n\n").next().unwrap().lines();
+    let mut examples = Vec::new();
+    for line in verbs.filter(|line| !line.starts_with("   ")) {
+        let verb = line.split_whitespace().next().unwrap();
         for flag in ["-h", "--help"] {
             let ran = repo.edio([verb, flag]);
-            assert!(ran.ok().stdout.contains(&format!("edio {verb}")), "{ran}");
-            assert!(ran.stdout.contains("Examples:"), "{ran}");
+            let (_, shown) = ran.ok().stdout.split_once("Examples:\n").unwrap();
+            let lines = shown.lines().take_while(|line| line.starts_with("  "));
+            let lines: Vec<&str> = lines.map(str::trim).collect();
+            let is_own = |line: &&str| line.starts_with(&format!("edio {verb}"));
+            assert!(verb == "hook" || lines.iter().any(is_own), "{ran}");
             assert_eq!(ran.stderr, "");
+            examples.extend(
+                lines
+                    .iter()
+                    .map(|line| (verb.to_owned(), (*line).to_owned())),
+            );
         }
+    }
+    examples.dedup();
+    assert!(examples.len() > 70, "{}", examples.len());
+    examples
+}
+
+#[test]
+fn every_verb_has_help_with_examples_that_are_understood() {
+    let repo = with_turns();
+    let programs = repo.outside().join("bin");
+    fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(edio_binary(), programs.join("edio")).unwrap();
+    for (verb, example) in examples(&repo) {
+        let mut command = Command::new("sh");
+        repo.surround(&mut command);
+        let path = format!("{}:{}", programs.display(), crate::common::path());
+        command
+            .current_dir(&repo.top)
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .args(["-c", &format!("mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions ~/work/app; {example}")]);
+        let ran = repo.ran(&mut command);
+        // What the clause of usage errors ends with.
+        let misused = ran.stderr.contains("--help\n");
+        assert!(
+            !misused && ran.code != Some(70),
+            "{verb}: $ {example}\n{ran}"
+        );
     }
     assert!(repo.edio(["--version"]).ok().stdout.starts_with("edio "));
 }

@@ -72,7 +72,18 @@ fn it_does_nothing_when_its_download_is_cut() {
 /// Where shellcheck is not installed there is nothing to hold; the continuous integration installs it.
 #[test]
 fn the_shell_scripts_are_clean() {
-    let scripts = ["install.sh", ".ci/run", "tests/installer.sh"].map(file);
+    let scripts = [
+        "install.sh",
+        ".ci/run",
+        "tests/installer.sh",
+        "packaging/archive.sh",
+        "packaging/extras.sh",
+        "packaging/homebrew.sh",
+        "packaging/scoop.sh",
+        "docs/scale.sh",
+        ".github/actions/edio-run/run.sh",
+    ]
+    .map(file);
     if let Ok(output) = Command::new("shellcheck").args(scripts).output() {
         assert!(
             output.status.success(),

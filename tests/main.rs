@@ -43,6 +43,7 @@ mod log;
 mod mcp;
 mod model;
 mod pack;
+mod packaging;
 mod parallel;
 mod plugins;
 mod processes;

@@ -183,7 +183,13 @@ fn every_command_in_the_other_pages_works() {
     }
     assert_eq!(
         typed,
-        ["conversation.md", "faq.md", "recovery.md", "security.md"]
+        [
+            "ci.md",
+            "conversation.md",
+            "faq.md",
+            "recovery.md",
+            "security.md"
+        ]
     );
 }
 
