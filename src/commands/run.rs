@@ -11,13 +11,12 @@ use super::{Context, moment, name_skipped, stat};
 use crate::agents::event::tells_of_tools;
 use crate::clock::{self, Stopwatch};
 use crate::error::{Error, Result};
+use crate::history::baseline::begin_here;
 use crate::history::git::{Group, Oid};
 use crate::history::limits::TooMuch;
 use crate::history::prompt::{self, Now};
 use crate::history::scan::scan;
-use crate::history::snapshot::{
-    Request, Unchanged, begin_here, close_steps, ground, record, remember, take,
-};
+use crate::history::snapshot::{Request, Unchanged, close_steps, ground, record, remember, take};
 use crate::history::turn::{Ending, Kind, Work};
 use crate::history::workspace::{Place, Workspace};
 use crate::process::{Command, Status};

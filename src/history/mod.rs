@@ -13,6 +13,7 @@
 pub mod accept;
 pub mod address;
 pub mod archive;
+pub mod baseline;
 pub mod bisect;
 pub mod blame;
 pub mod bytes;

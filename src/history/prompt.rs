@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, While};
 use crate::gitengine::{ObjectFormat, RepoPath};
 
+use super::baseline::{begin_here, head_tree};
 use super::journal;
 use super::limits::TooMuch;
 use super::scan::{Scan, look_at, scan};
 use super::snapshot::{
-    Moment, Request, Unchanged, begin_here, close_steps, ground, head_tree, record, record_named,
-    remember,
+    Moment, Request, Unchanged, close_steps, ground, record, record_named, remember,
 };
 use super::state::{State, write_at_once};
 use super::turn::{Ending, Kind, Number, Work};

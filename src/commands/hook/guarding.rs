@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::scratch_near;
+use super::places::scratch_near;
 use crate::agents::Agent;
 use crate::agents::event::{Event, Tool, What};
 use crate::agents::guard::{self as words, Call, Named, Word};

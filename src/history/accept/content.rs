@@ -192,7 +192,7 @@ fn entries_after(git: &Git, old: &Oid, new: &Oid) -> Result<Entries> {
 
 /// The tree of the commit that the session began on.
 fn tree_before(workspace: &Locked, baseline: &Turn) -> Result<Oid> {
-    super::snapshot::head_tree(workspace, &baseline.note.head)
+    super::super::baseline::head_tree(workspace, &baseline.note.head)
 }
 
 fn conflict(paths: &[RepoPath]) -> Error {

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Difference, Head, Oid};
 
 use super::super::archive;
+use super::super::baseline;
 use super::super::ops::{self, Deed, Operation};
 use super::super::session::Session;
 use super::super::snapshot::{self, Moment};
@@ -112,8 +113,8 @@ fn changes_of(workspace: &Locked, operation: &Operation) -> Result<Vec<Differenc
         commit: operation.head_after.clone(),
         branch: None,
     };
-    let before = snapshot::head_tree(workspace, &before)?;
-    let after = snapshot::head_tree(workspace, &after)?;
+    let before = baseline::head_tree(workspace, &before)?;
+    let after = baseline::head_tree(workspace, &after)?;
     Ok(workspace.git.differences(&before, &after)?)
 }
 

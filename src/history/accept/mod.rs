@@ -24,12 +24,13 @@ pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
 pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
+use super::baseline;
 use super::credit;
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
 use super::restore::disk_blob_id;
 use super::session::Session;
-use super::snapshot::{self, Moment};
+use super::snapshot::Moment;
 use super::turn::Number;
 use super::workspace::Locked;
 
@@ -188,7 +189,7 @@ fn go_on(workspace: &mut Locked, operation: &Operation, moment: Moment) -> Resul
         commit: operation.head_after.clone(),
         branch: operation.branch.clone(),
     };
-    let standing = snapshot::begin_at(workspace, &operation.tree, &head, moment)?;
+    let standing = baseline::begin_at(workspace, &operation.tree, &head, moment)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(standing.id)
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat};
 
 use super::super::archive;
+use super::super::baseline;
 use super::super::limits::TooMuch;
 use super::super::restore::own_session;
 use super::super::scan::{Scan, scan};
@@ -135,7 +136,7 @@ pub fn prepare(
         (None, Some(turn)) => turn,
     };
     let baseline = session.find_baseline(workspace)?;
-    let head_tree = snapshot::head_tree(workspace, &head)?;
+    let head_tree = baseline::head_tree(workspace, &head)?;
     let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
     if content.tree == head_tree {
         return Err(nothing_left(
@@ -225,7 +226,7 @@ pub fn uncommitted(
         return Ok(Vec::new());
     }
     let later = paths(&prepared.last.tree, &prepared.now)?;
-    let began_on = snapshot::head_tree(workspace, &prepared.baseline.note.head)?;
+    let began_on = baseline::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;
     let not_held = |path: &RepoPath| skipped.iter().any(|s| path.is_within(&s.path));
     let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {

@@ -6,37 +6,31 @@
 //! file is a blob, to which the side commit leads; that of a file outside is none of the repository's business, and lies
 //! in a [folder](beyond) of edio's own.
 
+mod awaited;
 pub mod beyond;
+mod look;
 mod way;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, FileStamp, Oid, RepoPath, git_bytes};
+use crate::gitengine::{Entry, FileStamp, Oid, RepoPath};
 
-use super::choice::{Choice, matched};
-use super::guard::{Guard, Guarded};
-use super::limits::Limits;
 use super::refnames::{self, Leaf, SessionId, Shelf};
-use super::restore::{Stood, read_from_disk};
+use super::restore::Stood;
 use super::state::Standing;
 use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
+pub use self::awaited::await_files;
 use self::beyond::Of;
+pub use self::look::{Look, look};
 pub use self::way::{Way, way_to};
 
 /// The file of a side commit that says what the files of the journal hold.
 pub const LIST: &str = "journal-list";
-
-/// So many files are in a journal at most.
-const MOST: usize = 1000;
-
-/// A file of more bytes than this is not read again as long as its time stamps are the same.
-const LARGE: u64 = 64 << 10;
 
 /// Where a file stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -195,254 +189,6 @@ pub fn without(list: &[u8], paths: &[RepoPath]) -> Option<Vec<u8>> {
     });
     let is_changed = journal.files.len() < before;
     journal.write().ok().filter(|_| is_changed)
-}
-
-/// Has the files among these that no snapshot holds be in the journal from the next snapshot on, if the person has turned
-/// that on. What they hold is kept at once: the tool may not wait for the snapshot. `is_late` tells whether it has not.
-///
-/// # Errors
-///
-/// git failed, or the content can't be kept.
-pub fn await_files(
-    workspace: &mut Locked,
-    standing: Option<&Standing>,
-    files: &[PathBuf],
-    is_late: &dyn Fn() -> bool,
-) -> Result<()> {
-    if files.is_empty() || !Guard::of(&workspace.settings).has(Guarded::Journal) {
-        return Ok(());
-    }
-    let known = known(workspace, standing)?;
-    let is_new = |place: &Place| {
-        let awaited = &workspace.state.journal.awaited;
-        known.get(place).is_none() && !awaited.iter().any(|file| &file.place == place)
-    };
-    let places = files.iter().filter_map(|file| place_of(workspace, file));
-    let places: BTreeSet<Place> = places.filter(is_new).collect();
-    let scratch = workspace.scratch();
-    let mut found = Vec::new();
-    for place in unheld(workspace, places)? {
-        if let Some(stood) = stood(workspace, &place)? {
-            keep_content(workspace, Of::Nobody(&scratch), &place, &stood)?;
-            let now = stood.entry(workspace.git.format);
-            let first = match is_late() {
-                true => First::Unknown,
-                false => First::Held(now.clone()),
-            };
-            let bits = stood.bits();
-            found.push(File {
-                place,
-                now,
-                first,
-                bits,
-            });
-        }
-    }
-    if found.is_empty() {
-        return Ok(());
-    }
-    // They are needed though the snapshot fails, and no ref leads to them yet.
-    workspace.git.give_objects()?;
-    workspace.state.journal.awaited.extend(found);
-    workspace.state.save(&workspace.scratch())
-}
-
-/// Where a file stands that a tool names, behind all links. `None` where that can't be said, or is in a git directory.
-fn place_of(workspace: &Workspace, file: &Path) -> Option<Place> {
-    let git = &workspace.git;
-    let file = git.work_tree.join(file);
-    // Of what is not there yet, the folders that are there tell.
-    let (there, rest) = file.ancestors().find_map(|there| {
-        let real = there.canonicalize().ok()?;
-        Some((real, file.strip_prefix(there).ok()?))
-    })?;
-    let real = match rest.as_os_str().is_empty() {
-        true => there,
-        false => there.join(rest),
-    };
-    let folders = [&git.git_dir, &git.common_dir];
-    let mut folders = folders
-        .iter()
-        .filter_map(|folder| folder.canonicalize().ok());
-    if folders.any(|folder| real.starts_with(folder)) {
-        return None;
-    }
-    match real.strip_prefix(&git.work_tree) {
-        Ok(path) => RepoPath::new(git_bytes(path)).map(Place::Within),
-        Err(_) => RepoPath::new(git_bytes(real.strip_prefix("/").ok()?)).map(Place::Beyond),
-    }
-}
-
-/// Those that git ignores, unless the person has chosen them to be held, or to be left alone; and those outside.
-fn unheld(workspace: &Locked, places: BTreeSet<Place>) -> Result<Vec<Place>> {
-    let within = places.iter().filter_map(|place| match place {
-        Place::Within(path) => Some(path.clone()),
-        Place::Beyond(_) => None,
-    });
-    let within: Vec<RepoPath> = within.collect();
-    let mut ignored = Vec::new();
-    if !within.is_empty() {
-        let git = &workspace.git;
-        let by_rules = git.ask_ignored(&within)?.ignored()?;
-        ignored = git.ask_untracked_ignored(&by_rules)?.ignored()?;
-        let choice = Choice::of(&workspace.settings);
-        let included = matched(workspace, &choice.include, &ignored)?;
-        let excluded = matched(workspace, &choice.exclude, &ignored)?;
-        ignored.retain(|path| !included.contains(path) && !excluded.contains(path));
-    }
-    let is_unheld = |place: &Place| match place {
-        Place::Within(path) => ignored.contains(path),
-        Place::Beyond(_) => true,
-    };
-    Ok(places.into_iter().filter(is_unheld).collect())
-}
-
-/// What the files of the journal hold at this moment.
-#[derive(Default)]
-pub struct Look {
-    journal: Journal,
-    /// The contents that are to be kept.
-    found: Vec<(Place, Stood)>,
-    /// What holds another content than at the snapshot before, or is new.
-    changed: Vec<Place>,
-    /// Those that can't be kept as they are now: they can't be read, or are too large. They count as unchanged.
-    unkept: BTreeSet<Place>,
-    /// Does the journal as it was say what no side commit of the session does?
-    is_unsaid: bool,
-    stamps: Vec<(Place, FileStamp)>,
-}
-
-impl Look {
-    /// Is anything otherwise than at the snapshot before?
-    pub fn has_changed(&self) -> bool {
-        !self.changed.is_empty()
-    }
-
-    /// In a few words what is otherwise: the ignored files by name. What lies outside is not named: commits may go
-    /// elsewhere.
-    pub fn changes(&self) -> (Vec<&RepoPath>, usize) {
-        let within = self.changed.iter().filter_map(|place| match place {
-            Place::Within(path) => Some(path),
-            Place::Beyond(_) => None,
-        });
-        let within: Vec<&RepoPath> = within.collect();
-        let outside = self.changed.len() - within.len();
-        (within, outside)
-    }
-}
-
-/// Looks at the files of the journal. `standing` is where the session stands, if one has begun.
-///
-/// # Errors
-///
-/// git failed, or a setting can't be read.
-pub fn look(workspace: &Workspace, standing: Option<&Standing>) -> Result<Look> {
-    look_also(workspace, standing, &[])
-}
-
-/// The same, and at these files, which are new.
-fn look_also(workspace: &Workspace, standing: Option<&Standing>, also: &[Place]) -> Result<Look> {
-    let before = known(workspace, standing)?;
-    let remembered = &workspace.state.journal;
-    if before.is_empty() && remembered.awaited.is_empty() && also.is_empty() {
-        return Ok(Look::default());
-    }
-    let is_remembered = standing.is_some_and(|s| remembered.session.as_ref() == Some(&s.id));
-    let mut look = Look {
-        is_unsaid: is_remembered && remembered.is_unsaid,
-        ..Look::default()
-    };
-    for file in before.files {
-        look.take(workspace, file)?;
-    }
-    for file in &remembered.awaited {
-        if look.journal.get(&file.place).is_none() && look.has_room() {
-            look.changed.push(file.place.clone());
-            look.take(workspace, file.clone())?;
-        }
-    }
-    for place in also {
-        if look.journal.get(place).is_none() {
-            look.take_new(workspace, place)?;
-        }
-    }
-    Ok(look)
-}
-
-impl Look {
-    fn has_room(&self) -> bool {
-        self.journal.files.len() < MOST
-    }
-
-    /// Looks at a file of which something is known.
-    fn take(&mut self, workspace: &Workspace, file: File) -> Result<()> {
-        let place = file.place.clone();
-        let stamp = large_stamp(workspace, &place);
-        let known = workspace.state.journal.stamps.iter();
-        let mut known = known.filter(|(known, _)| known == &place);
-        let is_same = stamp.is_some() && known.next().map(|(_, stamp)| stamp) == stamp.as_ref();
-        self.stamps
-            .extend(stamp.map(|stamp| (place.clone(), stamp)));
-        if is_same && !self.is_unsaid {
-            self.journal.files.push(file);
-            return Ok(());
-        }
-        let Some(stood) = stood(workspace, &place)? else {
-            self.unkept.insert(place);
-            self.journal.files.push(file);
-            return Ok(());
-        };
-        let now = stood.entry(workspace.git.format);
-        let is_changed = now != file.now;
-        if is_changed && !self.changed.contains(&place) {
-            self.changed.push(place.clone());
-        }
-        let bits = stood.bits().or(file.bits);
-        if is_changed || self.is_unsaid || self.changed.contains(&place) {
-            self.found.push((place, stood));
-        }
-        self.journal.files.push(File { now, bits, ..file });
-        Ok(())
-    }
-
-    /// Looks at a file of which nothing is known.
-    fn take_new(&mut self, workspace: &Workspace, place: &Place) -> Result<()> {
-        let stood = match self.has_room() {
-            true => stood(workspace, place)?,
-            false => None,
-        };
-        let Some(stood) = stood else {
-            self.unkept.insert(place.clone());
-            return Ok(());
-        };
-        let now = stood.entry(workspace.git.format);
-        self.journal.files.push(File {
-            place: place.clone(),
-            first: First::Held(now.clone()),
-            now,
-            bits: stood.bits(),
-        });
-        self.changed.push(place.clone());
-        self.found.push((place.clone(), stood));
-        Ok(())
-    }
-}
-
-/// What stands there; `None` where that can't be kept.
-fn stood(workspace: &Workspace, place: &Place) -> Result<Option<Stood>> {
-    let most = Limits::of(&workspace.settings)?.file.unwrap_or(u64::MAX);
-    let (top, path) = place.parts(&workspace.git.work_tree);
-    Ok(read_from_disk(top, path, most).ok())
-}
-
-fn large_stamp(workspace: &Workspace, place: &Place) -> Option<FileStamp> {
-    let (top, path) = place.parts(&workspace.git.work_tree);
-    let file = path.below(top);
-    let meta = file.symlink_metadata().ok()?;
-    let is_large = meta.is_file() && meta.len() > LARGE;
-    is_large
-        .then(|| FileStamp::of(&file).ok().flatten())
-        .flatten()
 }
 
 /// What is known of the journal at the snapshot that the session stands at.

@@ -11,7 +11,8 @@ use super::super::state::Standing;
 use super::super::turn::Turn;
 use super::super::workspace::{Locked, Workspace};
 use super::beyond::Change;
-use super::{File, Journal, Look, Place, held_at, look_also, noted};
+use super::look::look_also;
+use super::{File, Journal, Look, Place, held_at, noted};
 
 /// The way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

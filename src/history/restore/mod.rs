@@ -23,6 +23,7 @@ use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
 pub use self::source::Sources;
 pub(super) use self::source::{clear_folder, lfs_pointer};
+use super::baseline;
 use super::bytes::{self, RawIds};
 use super::choice::{Choice, matched};
 use super::journal::{Way, way_to};
@@ -556,7 +557,7 @@ pub fn save_unsaved(
 ) -> Result<Option<Turn>> {
     if snapshot::ground(workspace)?.is_none() {
         let shared = prompt::at_work(&workspace.state, moment.seconds);
-        snapshot::begin_here(workspace, scan, shared, moment)?;
+        baseline::begin_here(workspace, scan, shared, moment)?;
         return Ok(None);
     }
     snapshot::close_steps(workspace, moment)?;
