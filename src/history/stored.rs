@@ -56,7 +56,6 @@ pub enum Place {
 ///
 /// There is no such session, a pattern of the user's is wrong, or git failed.
 pub fn find(workspace: &Workspace, extent: &Extent, in_files: bool) -> Result<Vec<Secret>> {
-    let redactor = Redactor::set(&workspace.settings)?;
     let sessions = match extent {
         Extent::Own => vec![Session::active_or_error(workspace)?],
         Extent::Session(id) => vec![Session::wanted(workspace, Some(id))?],
@@ -64,21 +63,40 @@ pub fn find(workspace: &Workspace, extent: &Extent, in_files: bool) -> Result<Ve
     };
     let tips = sessions.iter().flat_map(|session| &session.refs);
     let tips: Vec<&Oid> = tips.map(|(_, oid)| oid).collect();
+    let ids: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
+    let mut noted = noted_below(workspace, &tips)?;
+    noted.retain(|noted| ids.contains(&noted.session));
+    find_in(workspace, &noted, in_files)
+}
+
+/// Looks through all that these lead to, of whatever session it is, and through the files that only edio holds.
+///
+/// # Errors
+///
+/// A pattern of the user's is wrong, or git failed.
+pub fn find_below(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Secret>> {
+    find_in(workspace, &noted_below(workspace, tips)?, true)
+}
+
+fn noted_below(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Noted>> {
     if tips.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
-    let commits = workspace.git.history(&tips)?;
+    let commits = workspace.git.history(tips)?;
     let mut noted: Vec<Noted> = commits.into_iter().filter_map(Noted::read).collect();
-    noted.retain(|noted| ids.contains(&noted.session));
     noted.sort_by(|a, b| {
         (&a.session, a.turn, &a.commit.oid).cmp(&(&b.session, b.turn, &b.commit.oid))
     });
+    Ok(noted)
+}
+
+fn find_in(workspace: &Workspace, noted: &[Noted], in_files: bool) -> Result<Vec<Secret>> {
+    let redactor = Redactor::set(&workspace.settings)?;
     let mut secrets = Vec::new();
-    for noted in &noted {
+    for noted in noted {
         noted.find(&redactor, &mut secrets);
     }
-    find_beside(workspace, &redactor, &noted, &mut secrets)?;
+    find_beside(workspace, &redactor, noted, &mut secrets)?;
     if in_files {
         let turns = noted.iter().filter(|noted| noted.turn.is_some());
         let turns: Vec<Oid> = turns.map(|noted| noted.commit.oid.clone()).collect();
