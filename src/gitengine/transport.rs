@@ -39,10 +39,6 @@ pub struct Leaving {
     pub oid: Oid,
     /// Is it a commit?
     pub is_commit: bool,
-    /// Is it the content of a file?
-    pub is_file: bool,
-    /// One of its paths; of a commit none.
-    pub path: Vec<u8>,
     /// What it takes on disk.
     pub bytes: u64,
 }
@@ -90,48 +86,32 @@ impl Git {
         Ok(output.lines().filter_map(pair).collect())
     }
 
-    /// The objects that these commits lead to and those of the other repository don't, with a path of each file and
-    /// folder, and with what each takes on disk here.
+    /// The objects that these commits lead to, and none of those of the other repository does.
     ///
     /// # Errors
     ///
     /// Something is missing, or git failed.
     pub fn leaving(&self, tips: &[Oid], without: &[Oid]) -> Result<Vec<Leaving>> {
-        let line = |before: &str, oid: &Oid| format!("{before}{oid}\n");
-        let tips = tips.iter().map(|oid| line("", oid));
-        let input: String = tips
-            .chain(without.iter().map(|oid| line("^", oid)))
-            .collect();
-        let ask = self.ask("rev-list").args(["--objects", "--stdin"]);
-        let ask = ask.arg("--exclude-promisor-objects");
-        let listed = ask.input(input).run()?;
-        let names = listed.lines().filter_map(|line| {
-            let (oid, path) = line.split_once_str(" ").unwrap_or((line, b""));
-            Some((Oid::from_bytes(oid)?, path.to_vec()))
-        });
-        let names: Vec<(Oid, Vec<u8>)> = names.collect();
+        let tips = tips.iter().map(|oid| format!("{oid}\n"));
+        let input = tips.chain(without.iter().map(|oid| format!("^{oid}\n")));
+        let ask = self
+            .ask("rev-list")
+            .args(["--objects", "--no-object-names"]);
+        let ask = ask.args(["--exclude-promisor-objects", "--stdin"]);
+        let listed = ask.input(input.collect::<String>()).run()?;
         let ask = self.ask("cat-file").arg("--buffer");
-        let ask = ask.arg("--batch-check=%(objecttype) %(objectsize:disk)");
-        let input: String = names.iter().map(|(oid, _)| line("", oid)).collect();
-        let output = ask.input(input).run()?;
-        let sizes = output.lines().map(|line| {
-            let (kind, size) = line.split_once_str(" ").unwrap_or_default();
-            (
-                kind.to_vec(),
-                size.to_str().ok().and_then(|size| size.parse().ok()),
-            )
-        });
-        let leaving = names
-            .into_iter()
-            .zip(sizes)
-            .map(|((oid, path), (kind, size))| Leaving {
-                oid,
+        let ask = ask.arg("--batch-check=%(objecttype) %(objectsize:disk) %(objectname)");
+        let output = ask.input(listed).run()?;
+        let object = |line: &[u8]| {
+            let (kind, rest) = line.split_once_str(" ")?;
+            let (size, oid) = rest.split_once_str(" ")?;
+            Some(Leaving {
+                oid: Oid::from_bytes(oid)?,
                 is_commit: kind == b"commit",
-                is_file: kind == b"blob",
-                path,
-                bytes: size.unwrap_or(0),
-            });
-        Ok(leaving.collect())
+                bytes: size.to_str().ok()?.parse().ok()?,
+            })
+        };
+        Ok(output.lines().filter_map(object).collect())
     }
 
     /// Takes the objects that refs of another repository lead to. No ref is written.

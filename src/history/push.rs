@@ -3,18 +3,20 @@
 //! Nothing leaves that was not asked for, and what looks like a secret only with the user's word. A ref of the remote moves
 //! only from where it was seen, all of a session's at once: who pushes at the same time takes no turn away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Git, Oid, RefChange, Remote, RepoPath, Sent};
+use crate::gitengine::{Commit, Git, Oid, RefChange, Remote, RepoPath, Sent};
 
 use super::ancestry::Ancestry;
 use super::leak::{self, Leak};
+use super::ops::Operation;
 use super::refnames::{Leaf, SessionId};
 use super::remote::{self, Heads, Incoming};
 use super::session::Session;
 use super::shared::{self, Leaves, Relation, SideCommits, State};
 use super::trailers;
+use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
 /// What is wanted.
@@ -75,7 +77,7 @@ pub struct Parcel {
     pub objects: usize,
     /// What these take on disk here.
     pub bytes: u64,
-    /// The files among them.
+    /// The files that they are about; `beside/…` are no files of the work tree.
     pub files: Vec<RepoPath>,
     /// The commits of the user's own among them.
     pub commits: Vec<Oid>,
@@ -298,25 +300,51 @@ fn parcel(
         true => Vec::new(),
         false => workspace.git.leaving(&tips, had)?,
     };
-    let files = leaving.iter().filter(|object| object.is_file);
-    let mut files: Vec<RepoPath> = files
-        .filter_map(|it| RepoPath::new(it.path.clone()))
-        .collect();
-    files.sort();
-    files.dedup();
     let commits = leaving.iter().filter(|object| object.is_commit);
     let commits: Vec<Oid> = commits.map(|object| object.oid.clone()).collect();
-    let commits = workspace.git.commits(&commits)?.into_iter();
-    let users = commits.filter(|commit| trailers::parse(&commit.message).is_none());
+    let commits = workspace.git.commits(&commits)?;
+    let files = files(workspace, &commits)?;
+    let mut users = commits;
+    users.retain(|commit| trailers::parse(&commit.message).is_none());
     Ok(Parcel {
         turns: session.turns.len(),
         went,
         objects: leaving.len(),
         bytes: leaving.iter().map(|object| object.bytes).sum(),
         files,
-        commits: users.map(|commit| commit.oid).collect(),
+        commits: users.into_iter().map(|commit| commit.oid).collect(),
         changes,
     })
+}
+
+/// The files that snapshots among these commits changed, and those in side commits, which are not paths of the work tree.
+fn files(workspace: &Workspace, commits: &[Commit]) -> Result<Vec<RepoPath>> {
+    let git = &workspace.git;
+    let is_snapshot = |commit: &&Commit| Turn::read(commit).is_some();
+    let (snapshots, others): (Vec<&Commit>, Vec<&Commit>) = commits.iter().partition(is_snapshot);
+    let parents = snapshots.iter().filter_map(|commit| commit.parents.first());
+    let parents: BTreeSet<Oid> = parents.cloned().collect();
+    let parents = git.commits(&parents.into_iter().collect::<Vec<_>>())?;
+    let trees: BTreeMap<&Oid, &Oid> = parents.iter().map(|it| (&it.oid, &it.tree)).collect();
+    let nothing = git.empty_tree()?;
+    let pairs = snapshots.iter().map(|commit| {
+        let before = commit.parents.first().and_then(|parent| trees.get(parent));
+        (
+            before.map_or(&nothing, |tree| *tree).clone(),
+            commit.tree.clone(),
+        )
+    });
+    let pairs: Vec<(Oid, Oid)> = pairs.collect();
+    let changed = git.names_of_differences(&pairs)?.into_iter().flatten();
+    let is_side = |commit: &&Commit| {
+        trailers::parse(&commit.message).is_some() && Operation::read(commit).is_none()
+    };
+    let sides = others.into_iter().filter(is_side);
+    let sides: Vec<Oid> = sides.map(|commit| commit.tree.clone()).collect();
+    let beside = git.files_of_trees(&sides, |_| true)?.into_iter().flatten();
+    let beside = beside.filter_map(|(path, _)| RepoPath::new([b"beside/", &path[..]].concat()));
+    let files: BTreeSet<RepoPath> = changed.chain(beside).collect();
+    Ok(files.into_iter().collect())
 }
 
 fn refuse_other(remote: &Remote, id: &SessionId, relation: &Relation) -> Result<()> {
