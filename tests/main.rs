@@ -45,6 +45,7 @@ mod pack;
 mod parallel;
 mod plugins;
 mod processes;
+mod push;
 mod races;
 mod readme;
 mod redact;

@@ -40,20 +40,15 @@ const SETTINGS: &str = "
 [core]
     abbrev = 4
     alternateRefsCommand = TRAP
-    askPass = TRAP
     attributesFile = WORLD/attributes
     fsync = none
-    gitProxy = TRAP
     logAllRefUpdates = always
     preloadIndex = false
     quotePath = false
     sharedRepository = group
     splitIndex = true
-    sshCommand = TRAP
     untrackedCache = false
     warnAmbiguousRefs = false
-[credential]
-    helper = !TRAP
 [diff]
     algorithm = patience
     colorMoved = zebra
@@ -156,6 +151,18 @@ const SETTINGS: &str = "
     perfTarget = 2
 [transfer]
     fsckObjects = true
+";
+
+/// What the way to another repository obeys by design, and the other repository itself, where it is on this machine: all
+/// get it that don't go there.
+const FOR_THOSE_WHO_STAY: &str = "
+[core]
+    askPass = TRAP
+    gitProxy = TRAP
+    sshCommand = TRAP
+[credential]
+    helper = !TRAP
+[transfer]
     hideRefs = refs/edio
 [uploadpack]
     packObjectsHook = TRAP
@@ -297,7 +304,9 @@ impl World {
         fs::write(self.folder.join("attributes"), "* diff=evil\n").unwrap();
         // The plain config comes last: what a test adds to it counts.
         let plain = "[include]\n    path = ../gitconfig\n";
-        let mild = self.named(SETTINGS);
+        let abroad = self.named(SETTINGS);
+        fs::write(self.folder.join("abroad"), format!("{abroad}{plain}")).unwrap();
+        let mild = format!("{abroad}{}", self.named(FOR_THOSE_WHO_STAY));
         fs::write(self.folder.join("mild"), format!("{mild}{plain}")).unwrap();
         let strict = self.named(FOR_THOSE_WHO_MUST_NOT_HEED_IT);
         fs::write(self.folder.join("strict"), format!("{mild}{strict}{plain}")).unwrap();
@@ -329,7 +338,15 @@ impl World {
         for (name, value) in variables.into_iter().flatten() {
             command.env(name, self.named(value));
         }
-        let config = if heeds { "mild" } else { "strict" };
+        let goes_abroad = says(&["push", "fetch", "--remote"]);
+        if goes_abroad {
+            command.env_remove("GIT_ALLOW_PROTOCOL");
+        }
+        let config = match (goes_abroad, heeds) {
+            (true, _) => "abroad",
+            (_, true) => "mild",
+            _ => "strict",
+        };
         command.env("GIT_CONFIG_GLOBAL", self.folder.join(config));
     }
 
