@@ -3,6 +3,7 @@
 //! git does it, with the user's own credentials, ssh and proxies. No hook of the user's is run, no ref of the user's is
 //! written, and what comes in is checked object by object.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use bstr::ByteSlice;
@@ -92,13 +93,11 @@ impl Git {
     ///
     /// Something is missing, or git failed.
     pub fn leaving(&self, tips: &[Oid], without: &[Oid]) -> Result<Vec<Leaving>> {
-        let tips = tips.iter().map(|oid| format!("{oid}\n"));
-        let input = tips.chain(without.iter().map(|oid| format!("^{oid}\n")));
         let ask = self
             .ask("rev-list")
             .args(["--objects", "--no-object-names"]);
-        let ask = ask.args(["--exclude-promisor-objects", "--stdin"]);
-        let listed = ask.input(input.collect::<String>()).run()?;
+        let ask = ask.args(["--missing=allow-any", "--stdin"]);
+        let listed = ask.input(range(tips, without)).run()?;
         let ask = self.ask("cat-file").arg("--buffer");
         let ask = ask.arg("--batch-check=%(objecttype) %(objectsize:disk) %(objectname)");
         let output = ask.input(listed).run()?;
@@ -110,6 +109,24 @@ impl Git {
                 is_commit: kind == b"commit",
                 bytes: size.to_str().ok()?.parse().ok()?,
             })
+        };
+        Ok(output.lines().filter_map(object).collect())
+    }
+
+    /// Those of them that the user's own branches and tags don't have, with a path of each.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn leaving_unseen(&self, tips: &[Oid], without: &[Oid]) -> Result<BTreeMap<Oid, Vec<u8>>> {
+        let ask = self
+            .ask("rev-list")
+            .args(["--objects", "--missing=allow-any"]);
+        let ask = ask.args(["--stdin", "--not", "--branches", "--tags", "--remotes"]);
+        let output = ask.input(range(tips, without)).run()?;
+        let object = |line: &[u8]| {
+            let (oid, path) = line.split_once_str(" ").unwrap_or((line, b""));
+            Some((Oid::from_bytes(oid)?, path.to_vec()))
         };
         Ok(output.lines().filter_map(object).collect())
     }
@@ -207,4 +224,11 @@ impl Git {
         why.dedup();
         Ok(Sent::Refused(why.join("; ")))
     }
+}
+
+/// What leads from some commits to others, as git reads it.
+fn range(tips: &[Oid], without: &[Oid]) -> String {
+    let tips = tips.iter().map(|oid| format!("{oid}\n"));
+    tips.chain(without.iter().map(|oid| format!("^{oid}\n")))
+        .collect()
 }

@@ -1,12 +1,11 @@
 //! What looks as if it should not leave the machine: secrets in texts and files, and files that are named like secrets.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::Result;
-use crate::gitengine::Oid;
+use crate::gitengine::{Commit, Oid, RepoPath};
 
-use super::refnames;
-use super::shared::SideCommits;
 use super::stored::{self, Place};
 use super::workspace::Workspace;
 
@@ -45,17 +44,20 @@ impl fmt::Display for Leak {
     }
 }
 
-/// Looks through all that goes along with these, and that only edio holds: files of the user's own commits are the user's.
+/// Looks through what goes along: these commits, these contents, each with a path of its own, and these paths.
 ///
 /// # Errors
 ///
 /// A pattern of the user's is wrong, or git failed.
-pub fn find(workspace: &Workspace, tips: &[&Oid], sides: SideCommits) -> Result<Vec<Leak>> {
+pub fn find(
+    workspace: &Workspace,
+    commits: &[Commit],
+    contents: &BTreeMap<Oid, Vec<u8>>,
+    paths: &[RepoPath],
+) -> Result<Vec<Leak>> {
     let mut leaks = Vec::new();
-    for secret in stored::find_below(workspace, tips)? {
+    for secret in stored::find_among(workspace, commits, contents)? {
         let (place, path) = match secret.place {
-            // Copies of side commits have none of it.
-            Place::Beside(_) if sides == SideCommits::Copies => continue,
             Place::Beside(name) => (format!("text beside a turn, {name}"), None),
             Place::Message => ("message".to_owned(), None),
             Place::Trailer(name) => (format!("message, {name}"), None),
@@ -67,12 +69,9 @@ pub fn find(workspace: &Workspace, tips: &[&Oid], sides: SideCommits) -> Result<
             kind: secret.kind,
         });
     }
-    let tips: Vec<Oid> = tips.iter().map(|tip| (*tip).clone()).collect();
-    let names = workspace.git.objects_below(&tips, refnames::ALL)?;
-    let mut named: Vec<Vec<u8>> = names.into_values().filter(|path| is_named(path)).collect();
-    named.sort();
-    named.dedup();
-    leaks.extend(named.into_iter().map(Leak::Named));
+    let paths = paths.iter().map(RepoPath::as_bytes);
+    let named = paths.filter(|path| is_named(path));
+    leaks.extend(named.map(|path| Leak::Named(path.to_vec())));
     leaks.dedup();
     Ok(leaks)
 }

@@ -11,7 +11,7 @@ use crate::gitengine::{Commit, Git, Oid, RefChange, Remote, RepoPath, Sent};
 use super::ancestry::Ancestry;
 use super::leak::{self, Leak};
 use super::ops::Operation;
-use super::refnames::{Leaf, SessionId};
+use super::refnames::{Leaf, SessionId, Shelf};
 use super::remote::{self, Heads, Incoming};
 use super::session::Session;
 use super::shared::{self, Leaves, Relation, SideCommits, State};
@@ -82,6 +82,21 @@ pub struct Parcel {
     /// The commits of the user's own among them.
     pub commits: Vec<Oid>,
     changes: Vec<RefChange>,
+}
+
+impl Parcel {
+    /// Nothing leaves.
+    fn empty(session: &Session, went: Went) -> Self {
+        Self {
+            turns: session.turns.len(),
+            went,
+            objects: 0,
+            bytes: 0,
+            files: Vec::new(),
+            commits: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
 }
 
 /// So often it is tried again where somebody else pushes meanwhile.
@@ -172,8 +187,7 @@ fn parcels(
     wish: &Wish,
 ) -> Result<Vec<Pushed>> {
     let mut sessions = Vec::new();
-    for id in ids {
-        let session = Session::wanted(workspace, Some(id))?;
+    for session in wanted(workspace, ids)? {
         let leaves = shared::outgoing(workspace, &session, wish.sides)?;
         sessions.push((session, leaves));
     }
@@ -190,6 +204,15 @@ fn parcels(
         outcome: parcel(workspace, remote, session, leaves, &theirs, &had, wish),
     });
     Ok(pushed.collect())
+}
+
+fn wanted(workspace: &Workspace, ids: &[SessionId]) -> Result<Vec<Session>> {
+    if let [id] = ids {
+        return Ok(vec![Session::wanted(workspace, Some(id))?]);
+    }
+    let mut sessions = Session::all(workspace)?;
+    sessions.retain(|session| session.shelf != Shelf::Shared && ids.contains(&session.id));
+    Ok(sessions)
 }
 
 /// How a session stands to what the remote has of it, and what must change there.
@@ -293,17 +316,19 @@ fn parcel(
         .iter()
         .filter_map(|change| change.after.clone())
         .collect();
-    if wish.secrets == Secrets::Refuse && !tips.is_empty() {
-        refuse_leaks(workspace, session, &tips, wish.sides)?;
+    if tips.is_empty() {
+        return Ok(Parcel::empty(session, went));
     }
-    let leaving = match tips.is_empty() {
-        true => Vec::new(),
-        false => workspace.git.leaving(&tips, had)?,
-    };
+    let leaving = workspace.git.leaving(&tips, had)?;
     let commits = leaving.iter().filter(|object| object.is_commit);
     let commits: Vec<Oid> = commits.map(|object| object.oid.clone()).collect();
     let commits = workspace.git.commits(&commits)?;
     let files = files(workspace, &commits)?;
+    if wish.secrets == Secrets::Refuse {
+        let contents = workspace.git.leaving_unseen(&tips, had)?;
+        let leaks = leak::find(workspace, &commits, &contents, &files)?;
+        refuse_leaks(&session.id, &leaks)?;
+    }
     let mut users = commits;
     users.retain(|commit| trailers::parse(&commit.message).is_none());
     Ok(Parcel {
@@ -326,15 +351,15 @@ fn files(workspace: &Workspace, commits: &[Commit]) -> Result<Vec<RepoPath>> {
     let parents: BTreeSet<Oid> = parents.cloned().collect();
     let parents = git.commits(&parents.into_iter().collect::<Vec<_>>())?;
     let trees: BTreeMap<&Oid, &Oid> = parents.iter().map(|it| (&it.oid, &it.tree)).collect();
-    let nothing = git.empty_tree()?;
-    let pairs = snapshots.iter().map(|commit| {
+    let mut pairs = Vec::new();
+    for commit in &snapshots {
         let before = commit.parents.first().and_then(|parent| trees.get(parent));
-        (
-            before.map_or(&nothing, |tree| *tree).clone(),
-            commit.tree.clone(),
-        )
-    });
-    let pairs: Vec<(Oid, Oid)> = pairs.collect();
+        let before = match before {
+            Some(tree) => (*tree).clone(),
+            None => git.empty_tree()?,
+        };
+        pairs.push((before, commit.tree.clone()));
+    }
     let changed = git.names_of_differences(&pairs)?.into_iter().flatten();
     let is_side = |commit: &&Commit| {
         trailers::parse(&commit.message).is_some() && Operation::read(commit).is_none()
@@ -369,14 +394,8 @@ fn take_off(remote: &Remote, id: &SessionId) -> String {
     format!("to take it off there: edio gc --remote {name} --session {id}")
 }
 
-fn refuse_leaks(
-    workspace: &Workspace,
-    session: &Session,
-    tips: &[Oid],
-    sides: SideCommits,
-) -> Result<()> {
+fn refuse_leaks(id: &SessionId, leaks: &[Leak]) -> Result<()> {
     const NAMED: usize = 5;
-    let leaks = leak::find(workspace, &tips.iter().collect::<Vec<_>>(), sides)?;
     if leaks.is_empty() {
         return Ok(());
     }
@@ -392,7 +411,6 @@ fn refuse_leaks(
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let id = &session.id;
     Err(Error::refused(format!(
         "{id} has what looks like a secret: {}{more}",
         named.join(", ")
