@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Oid, Remote};
+use crate::gitengine::{Oid, RefChange, Remote};
 
 use super::ancestry::Ancestry;
 use super::refnames::{Leaf, SessionId, Shelf};
@@ -16,12 +16,15 @@ use super::session::Session;
 use super::shared::{self, Came, Leaves, State};
 use super::workspace::Locked;
 
+/// How many turns a session has at the remote, and what came of it; or why it is refused.
+type Outcome = Result<(usize, Came)>;
+
 /// A session that a remote has.
 pub struct Fetched {
     /// Its id.
     pub id: SessionId,
-    /// How many turns it has there, and what came of it; or why it is refused.
-    pub outcome: Result<(usize, Came)>,
+    /// What came of it.
+    pub outcome: Outcome,
 }
 
 /// So often it is tried again where a session moves on meanwhile.
@@ -67,7 +70,7 @@ fn taken(
     workspace: &mut Locked,
     remote: &Remote,
     heads: &Heads,
-) -> Result<BTreeMap<SessionId, Result<(usize, Came)>>> {
+) -> Result<BTreeMap<SessionId, Outcome>> {
     let mut outcomes = BTreeMap::new();
     let here = Session::all(workspace)?;
     let mut wanted: Vec<(&SessionId, &Leaves)> = Vec::new();
@@ -127,7 +130,7 @@ fn known(here: &[Session], id: &SessionId, leaves: &Leaves) -> Option<(usize, Ca
 fn take_in(
     workspace: &Locked,
     sessions: &[(&SessionId, &Leaves)],
-) -> Result<Vec<(SessionId, Result<(usize, Came)>)>> {
+) -> Result<Vec<(SessionId, Outcome)>> {
     let tips = sessions.iter().flat_map(|(_, leaves)| leaves.iter());
     let tips: Vec<Oid> = tips.map(|(_, oid)| oid.clone()).collect();
     let moved_on = workspace.git.missing(&tips)?;
@@ -136,12 +139,18 @@ fn take_in(
     };
     let sessions: Vec<_> = sessions.iter().filter(is_here).collect();
     let tips: Vec<&Oid> = tips.iter().filter(|oid| !moved_on.contains(oid)).collect();
+    // Where something is missing, it is found out for each whether it is that one.
+    let all: Vec<Oid> = tips.iter().map(|oid| (*oid).clone()).collect();
+    let is_whole = match workspace.git.check_connected(&all) {
+        Ok(()) => Whole::Known,
+        Err(_) => Whole::Unknown,
+    };
     let mut ancestry = Ancestry::read(workspace, &tips)?;
     let here = Session::all(workspace)?;
     let mut outcomes = Vec::new();
     let mut changes = Vec::new();
     for (id, leaves) in sessions {
-        let looked = looked_at(workspace, &mut ancestry, &here, id, leaves);
+        let looked = looked_at(workspace, &mut ancestry, &here, id, leaves, is_whole);
         let outcome = looked.map(|(turns, came, needed)| {
             changes.extend(needed);
             (turns, came)
@@ -152,17 +161,27 @@ fn take_in(
     Ok(outcomes)
 }
 
+/// Is all here that a session leads to?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Known,
+    Unknown,
+}
+
 fn looked_at(
     workspace: &Locked,
     ancestry: &mut Ancestry,
     here: &[Session],
     id: &SessionId,
     leaves: &Leaves,
-) -> Result<(usize, Came, Vec<crate::gitengine::RefChange>)> {
-    let tips: Vec<Oid> = leaves.iter().map(|(_, oid)| oid.clone()).collect();
-    workspace.git.check_connected(&tips).map_err(|error| {
-        Error::refused(format!("something that {id} needs is missing")).because(error)
-    })?;
+    is_whole: Whole,
+) -> Result<(usize, Came, Vec<RefChange>)> {
+    if is_whole == Whole::Unknown {
+        let tips: Vec<Oid> = leaves.iter().map(|(_, oid)| oid.clone()).collect();
+        workspace.git.check_connected(&tips).map_err(|error| {
+            Error::refused(format!("something that {id} needs is missing")).because(error)
+        })?;
+    }
     let sides = leaves.iter().filter(|(leaf, _)| *leaf == Leaf::Side);
     let sides: Vec<&Oid> = sides.map(|(_, oid)| oid).collect();
     shared::refuse_other_copies(workspace, &sides)?;

@@ -133,8 +133,16 @@ pub fn unreachable(remote: &Remote) -> impl Fn(GitError) -> Error {
     let name = shown(remote);
     move |error| {
         Error::cannot(format!("{name} can't be reached"))
-            .because(error)
+            .because(said(error))
             .hint("see that git itself gets there: git ls-remote")
+    }
+}
+
+/// What git said. Its command, which may have a password in an address, is left out.
+fn said(error: GitError) -> Error {
+    match error.stderr().trim() {
+        b"" => error.into(),
+        said => Error::cannot(said.to_str_lossy()),
     }
 }
 
@@ -185,7 +193,7 @@ impl Incoming {
         workspace.while_free(|_| {
             git.take_from(remote, &names).map_err(|error| {
                 Error::refused(format!("what {} has can't be taken in", shown(remote)))
-                    .because(error)
+                    .because(said(error))
             })
         })
     }
