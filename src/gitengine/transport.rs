@@ -143,7 +143,9 @@ impl Git {
         let ask = self
             .ask_elsewhere("fetch", remote.prompts)
             .setting("fetch.fsckObjects=true")
-            .setting("transfer.fsckObjects=true");
+            .setting("transfer.fsckObjects=true")
+            // Beside a quarantine, the repository's own refs are those of an alternate. They are known already.
+            .setting("core.alternateRefsCommand=:");
         let ask = ask.args(["--quiet", "--no-tags", "--no-prune", "--no-filter"]);
         let ask = ask.args([
             "--no-write-fetch-head",

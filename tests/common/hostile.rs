@@ -39,7 +39,6 @@ const SETTINGS: &str = "
     ui = always
 [core]
     abbrev = 4
-    alternateRefsCommand = TRAP
     attributesFile = WORLD/attributes
     fsync = none
     logAllRefUpdates = always
@@ -157,6 +156,7 @@ const SETTINGS: &str = "
 /// get it that don't go there.
 const FOR_THOSE_WHO_STAY: &str = "
 [core]
+    alternateRefsCommand = TRAP
     askPass = TRAP
     gitProxy = TRAP
     sshCommand = TRAP
@@ -243,7 +243,8 @@ const VARIABLES_FOR_THOSE_WHO_START_NOTHING: &[(&str, &str)] = &[
     ("GIT_TRACE2_PERF", "1"),
 ];
 
-/// Who the user is, for commands that make no commit and move no branch of the user's.
+/// Who the user is, for commands that make no commit and move no branch of the user's, nor a ref of a repository that keeps
+/// reflogs.
 const IDENTITY: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", ""),
     ("GIT_AUTHOR_EMAIL", "evil\n"),
@@ -328,7 +329,8 @@ impl World {
             }
         }
         let heeds = says(&["accept", "run", "undo", "redo"]);
-        if !heeds {
+        let goes_abroad = says(&["push", "fetch", "--remote"]);
+        if !heeds && !goes_abroad {
             variables.push(IDENTITY);
         }
         // The date of a turn is shown in the user's own time zone.
@@ -338,7 +340,6 @@ impl World {
         for (name, value) in variables.into_iter().flatten() {
             command.env(name, self.named(value));
         }
-        let goes_abroad = says(&["push", "fetch", "--remote"]);
         if goes_abroad {
             command.env_remove("GIT_ALLOW_PROTOCOL");
         }
