@@ -107,14 +107,21 @@ fn is_the_same(shared: &Shared, clone: &Path, id: &str) {
 /// The whole way: pushed to this address, fetched by another machine, looked at, restored, gone on with, accepted.
 fn goes_and_comes_back(shared: &Shared, address: &str) {
     let (repo, id) = (&shared.repo, shared.id());
+    let files = repo.git_files();
     let ran = repo.edio(["push", address]);
     assert!(ran.ok().stderr.contains("(2 turns)"), "{ran}");
+    // Nothing of the user's has changed, no branch of a remote either.
+    assert_eq!(repo.git_files(), files);
     let names: Vec<String> = shared.refs();
     assert_eq!(names.len(), 1, "{names:?}");
     assert!(names[0].starts_with(&format!("{id}/current ")), "{names:?}");
 
     let clone = shared.clone("there");
+    let git_dir = clone.join(".git");
+    let files = || repo.git_files_in(git_dir.to_str().unwrap());
+    let before = files();
     let ran = shared.there(&clone, &["fetch", address, "--json"]);
+    assert_eq!(files(), before);
     let record = &ran.ok().json()[0];
     assert_eq!(
         (&record["came"], &record["turns"]),
@@ -1080,6 +1087,20 @@ fn a_remote_that_says_no_is_an_error_and_nothing_is_half_there() {
     let ran = repo.edio(["push"]);
     assert!(ran.fails(1).stderr.contains("does not take it"), "{ran}");
     assert_eq!(shared.refs(), refs);
+}
+
+#[test]
+fn a_remote_that_changes_refs_only_one_by_one_will_do() {
+    let shared = Shared::new();
+    let repo = &shared.repo;
+    let words = ["config", "receive.advertiseAtomic", "false"];
+    repo.git_in(&shared.bare, words);
+    repo.edio(["restore", "1"]).ok();
+    repo.edio(["push"]).ok();
+    assert_eq!(shared.refs().len(), 2);
+    let clone = shared.clone("there");
+    shared.there(&clone, &["fetch"]).ok();
+    is_the_same(&shared, &clone, &shared.id());
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if fetched.is_empty() {
         context.term.told(format!("{name} has no session"));
     }
-    let (mut code, mut known) = (0, 0);
+    let (mut code, mut known, mut fresh) = (0, 0, Vec::new());
     for session in fetched {
         let id = session.id;
         let (turns, came) = match session.outcome {
@@ -80,9 +80,14 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
                 continue;
             }
         }
-        context
+        fresh.push(id);
+    }
+    match fresh.as_slice() {
+        [] => {}
+        [id] => context
             .term
-            .hint(format!("to look at it: edio log --session {id}"));
+            .hint(format!("to look at it: edio log --session {id}")),
+        _ => context.term.hint("edio sessions lists them"),
     }
     if known > 0 && !context.term.is_json() {
         let what = plural(known, "session");

@@ -215,3 +215,32 @@ impl Incoming {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_shown() {
+        let named = |name: &str| {
+            let remote = Remote {
+                name: name.into(),
+                prompts: Prompts::Never,
+            };
+            shown(&remote)
+        };
+        assert_eq!(
+            named("https://me:hush@example.com/a@b:c.git"),
+            "https://me:…@example.com/a@b:c.git"
+        );
+        for plain in [
+            "origin",
+            "git@example.com:a.git",
+            "https://me@example.com/a",
+            "ssh://example.com:22/a:b@c",
+            "../a",
+        ] {
+            assert_eq!(named(plain), plain);
+        }
+    }
+}
