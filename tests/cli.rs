@@ -115,6 +115,8 @@ fn the_text_of_help() {
       export       Write a session for others: as patches, as a text to read, as who wrote which lines,
                    or as a bundle
       import       Take in the sessions of a bundle that edio export wrote
+      push         Send a session to a remote, for edio fetch on another machine
+      fetch        Fetch the sessions that edio push sent to a remote
       agents       List the agents: which are here, and how each is connected
       guard        Stop an agent that writes over what it has not read, or does the same over and over
       doctor       Find out whether agents are well connected here, and what helps if not

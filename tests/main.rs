@@ -47,6 +47,7 @@ mod packaging;
 mod parallel;
 mod plugins;
 mod processes;
+mod push;
 mod races;
 mod readme;
 mod redact;

@@ -603,6 +603,11 @@ fn the_json_fields_of_changes_are_those_of_the_records() {
     exported.remove("v");
     assert_eq!(fields("### An export"), exported);
     records.hold("### An import", &["import", "../work.bundle"]);
+    records.0.git(["init", "-q", "--bare", "../shared.git"]);
+    let words = ["push", "../shared.git", "--dry-run", "--force"];
+    records.hold("### A push", &words);
+    records.0.edio(["push", "../shared.git", "--force"]).ok();
+    records.hold("### A fetch", &["fetch", "../shared.git"]);
     records.0.remove("env");
     let forgotten = records.of(&["forget", "-f", "env", "--yes"]);
     assert_eq!(fields("### A forget"), keys(&forgotten));
@@ -735,6 +740,7 @@ fn the_guarantees_are_held_where_their_page_says() {
         "EDIO_TEST_GIT",
         "EDIO_TEST_HOSTILE",
         "EDIO_TEST_AGENTS",
+        "EDIO_TEST_MANY",
     ] {
         assert!(page.contains(variable), "{variable}");
     }

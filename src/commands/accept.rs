@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::record::{DifferenceRecord, difference, paths, status_letter};
-use super::{Context, Printed, moment, stat};
+use super::{Context, Printed, moment, restore, stat};
 use crate::error::{Error, Result};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
@@ -17,6 +17,7 @@ use crate::history::accept::{
 };
 use crate::history::address::Address;
 use crate::history::git::RepoPath;
+use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::snapshot::checked_message;
 use crate::history::workspace::Locked;
@@ -28,6 +29,8 @@ use crate::term::{editor, json, style, text};
 /// before `edio run` stays uncommitted. A session that a snapshot began starts at HEAD: all uncommitted work is its
 /// own. What changed since the last turn is taken as a turn first. The session is archived; its turns can still be
 /// looked at and restored. `edio undo` takes it back.
+///
+/// With --session ID it is a session that was fetched: it is restored here first, on the commit that it began on.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio accept \"feat: add auth\"\n  edio accept \"feat: add auth\" --dry-run\n  edio accept -m \"feat: models\" --turn 3"
@@ -94,9 +97,11 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
     if given.is_none() && !interactive && !args.dry_run {
         return Err(Error::usage("a commit needs a message").hint("edio accept \"what was done\""));
     }
+    let is_brought = bring(context, args.turn.as_ref(), args.dry_run)?;
+    let turn = args.turn.filter(|_| !is_brought);
     let mut workspace = context.open_to_change()?;
     let wish = Wish {
-        turn: find_turn(context, &workspace, args.turn.as_ref())?,
+        turn: find_turn(context, &workspace, turn.as_ref())?,
         extent: match args.all {
             true => Extent::WholeTree,
             false => Extent::Session,
@@ -126,6 +131,50 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
     report(context, &accepted)?;
     super::gc::run_behind(&context.place, workspace);
     Ok(0)
+}
+
+/// A session that was fetched is restored here first: then the session under way stands where that one does, and is
+/// accepted. Returns whether that was done.
+///
+/// On another commit than the one that it began on, the commit would take back what came since.
+fn bring(context: &mut Context, turn: Option<&Address>, dry_run: bool) -> Result<bool> {
+    let Some(id) = context.session.clone() else {
+        return Ok(false);
+    };
+    let workspace = context.open()?;
+    let session = Session::find(&workspace, &id)?;
+    let Some(session) = session.filter(|session| session.shelf == Shelf::Shared) else {
+        return Ok(false);
+    };
+    let base = session.find_baseline(&workspace)?.parent;
+    let (_, head) = workspace.git.head()?;
+    if base != head {
+        let base = base.map_or("no commit at all".to_owned(), |base| base.to_string());
+        return Err(
+            Error::refused(format!("{id} began on another commit than HEAD: {base}")).hint(
+                "go there first: git switch -c NAME COMMIT; what it makes can be merged or rebased",
+            ),
+        );
+    }
+    if dry_run {
+        return Err(
+            Error::cannot("a fetched session is restored before it is accepted").hint(format!(
+                "what it would commit: edio diff 0..last --session {id}"
+            )),
+        );
+    }
+    drop(workspace);
+    let wanted = restore::Args {
+        turn: turn.cloned().unwrap_or(Address::Current { back: 0 }),
+        files: Vec::new(),
+        dry_run: false,
+    };
+    let outcome = restore::perform(context, &wanted)?;
+    if !context.term.is_json() {
+        outcome.tell(context)?;
+    }
+    context.session = None;
+    Ok(true)
 }
 
 fn find_turn(

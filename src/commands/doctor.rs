@@ -393,6 +393,15 @@ fn look_at_remotes(findings: &mut Findings, workspace: &Workspace) {
         };
         findings.wrong("repository", what, remedy);
     }
+    for remote in workspace.settings.overwriting_remotes(refnames::ALL) {
+        let what =
+            format!("a fetch from {remote} writes over the turns, and with --prune deletes them");
+        let remedy = format!(
+            "git config --add remote.{remote}.fetch '^{}*'",
+            refnames::ALL
+        );
+        findings.wrong("repository", what, remedy);
+    }
 }
 
 fn look_at_store(findings: &mut Findings, workspace: &Workspace) {

@@ -1,5 +1,7 @@
 //! `edio gc`: what is old goes.
 
+use std::ffi::{OsStr, OsString};
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,8 +11,10 @@ use crate::env;
 use crate::error::{Kind, Result};
 use crate::history::gc::{DAYS, Plan, plan, retention, run as carry_out};
 use crate::history::git::git_bytes;
-use crate::history::refnames::Shelf;
+use crate::history::refnames::{SessionId, Shelf};
+use crate::history::remote::{self, Way};
 use crate::history::store::{End, Store, Sweep, Unused};
+use crate::history::unshare::{Old, stale, take_off};
 use crate::history::workspace::{Locked, Place, Workspace};
 use crate::process::Command;
 use crate::term::{json, text, time};
@@ -21,12 +25,21 @@ use crate::term::{json, text, time};
 /// collects them (git gc), and nothing of yours is touched. A private store that was put away, or whose
 /// folder is gone, is removed when it has been so for as many days since a gc first saw it, and 10 at least unless DAYS are
 /// given.
+///
+/// With --remote it takes what edio push sent off a remote, whoever sent it, by when it was last worked in; what is here
+/// stays. With --session ID it is that session, however old.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  edio gc --dry-run\n  edio gc -d 30")]
+#[command(
+    after_help = "Examples:\n  edio gc --dry-run\n  edio gc -d 30\n  edio gc --remote origin -d 30\n  edio gc --remote --session ID"
+)]
 pub struct Args {
     /// Keep what was used in the last DAYS days. Without, edio.retentionDays, or 10.
     #[arg(short, long, value_name = "DAYS")]
     days: Option<u32>,
+    /// Prune on a remote, an address or a path. Without a name, on the one that git would push to.
+    #[arg(long, value_name = "REMOTE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the flag may stand without its value")]
+    remote: Option<Option<OsString>>,
     /// Show what would go, and do nothing.
     #[arg(long)]
     dry_run: bool,
@@ -57,6 +70,9 @@ struct StoreRecord {
 ///
 /// There is neither a repository nor a store to remove, a setting is no number, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
+    if let Some(word) = &args.remote {
+        return run_there(context, args, word.as_deref());
+    }
     let mut workspace = match context.open_to_change() {
         Ok(workspace) => workspace,
         Err(error) if error.kind() == Kind::NoRepository => {
@@ -93,6 +109,69 @@ pub fn days_kept(workspace: &Workspace) -> Result<u32> {
 
 fn sweep(place: &Place, days: u32) -> Sweep {
     Sweep::plan(&place.stores, days, clock::now(), place.trace.as_ref())
+}
+
+fn run_there(context: &mut Context, args: &Args, word: Option<&OsStr>) -> Result<u8> {
+    let mut workspace = context.open_locked()?;
+    let remote = context.remote(&workspace, word, Way::There)?;
+    let name = text::plain(remote::shown(&remote).as_bytes());
+    let only = context.session.clone();
+    let old = match &only {
+        Some(id) => Old::This(id),
+        None => Old::Before(args.days.map_or_else(|| retention(&workspace), Ok)?),
+    };
+    let stale = stale(&mut workspace, &remote, old, clock::now())?;
+    if !args.dry_run {
+        take_off(&mut workspace, &remote, &stale)?;
+    }
+    for session in &stale {
+        let gone = Gone {
+            id: &session.id,
+            state: &format!("at {name}"),
+            turns: session.turns,
+            last_used: session.last_used,
+        };
+        gone.tell(context, args.dry_run)?;
+    }
+    match (stale.is_empty(), args.dry_run) {
+        (true, _) => context.term.told(format!("nothing to prune at {name}")),
+        (false, true) => context
+            .term
+            .told("nothing was pruned: this is what would go"),
+        (false, false) => context.term.told(format!("taken off {name}")),
+    }
+    Ok(0)
+}
+
+/// A session that goes as a whole.
+struct Gone<'a> {
+    id: &'a SessionId,
+    state: &'a str,
+    turns: usize,
+    last_used: i64,
+}
+
+impl Gone<'_> {
+    fn tell(&self, context: &mut Context, dry_run: bool) -> Result<()> {
+        if context.term.is_json() {
+            let record = Record {
+                session: self.id.to_string(),
+                pruned: true,
+                turns: self.turns,
+                last_used: Some(time::rfc3339(self.last_used)),
+                dry_run,
+            };
+            return context.term.record(&record).printed();
+        }
+        let line = format!(
+            "{} ({}, {}, last used {})",
+            self.id,
+            self.state,
+            plural(self.turns, "turn"),
+            time::ago(clock::now(), self.last_used)
+        );
+        context.term.line(line).printed()
+    }
 }
 
 /// Starts a gc behind the person's back, if there is something for it to do. It outlives this process, and is not missed
@@ -168,30 +247,17 @@ fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool)
 
 fn report(context: &mut Context, plan: &Plan, workspace: &Workspace, dry_run: bool) -> Result<()> {
     for session in &plan.pruned {
-        let last_used = time::rfc3339(session.last_used);
-        if context.term.is_json() {
-            let record = Record {
-                session: session.id.to_string(),
-                pruned: true,
-                turns: session.turns,
-                last_used: Some(last_used),
-                dry_run,
-            };
-            context.term.record(&record).printed()?;
-            continue;
-        }
-        let state = match session.shelf {
-            Shelf::Archive => "archived",
-            Shelf::Shared => "fetched",
-            Shelf::Active => "in a work tree that is gone",
+        let gone = Gone {
+            id: &session.id,
+            state: match session.shelf {
+                Shelf::Archive => "archived",
+                Shelf::Shared => "fetched",
+                Shelf::Active => "in a work tree that is gone",
+            },
+            turns: session.turns,
+            last_used: session.last_used,
         };
-        let line = format!(
-            "{} ({state}, {}, last used {})",
-            session.id,
-            plural(session.turns, "turn"),
-            time::ago(clock::now(), session.last_used)
-        );
-        context.term.line(line).printed()?;
+        gone.tell(context, dry_run)?;
     }
     for session in &plan.thinned {
         if context.term.is_json() {

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::{Context, Printed, plural};
 use crate::error::Result;
-use crate::history::import::{Came, import};
+use crate::history::import::import;
+use crate::history::shared::Came;
 
 /// Take in the sessions of a bundle that edio export wrote.
 ///
@@ -44,12 +45,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             let record = Record {
                 session: id.to_string(),
                 turns: session.turns,
-                came: match session.came {
-                    Came::New => "new",
-                    Came::More => "more",
-                    Came::Known => "known",
-                    Came::Own => "own",
-                },
+                came: session.came.name(),
             };
             context.term.record(&record).printed()?;
             continue;

@@ -18,6 +18,7 @@ use crate::history::connected::{Connected, Excludes};
 use crate::history::git::git_bytes;
 use crate::history::guard::{Guard, Guarded};
 use crate::history::limits::TooMuch;
+use crate::history::refnames;
 use crate::history::store::Store;
 use crate::history::workspace::Workspace;
 use crate::term::{json, style, text};
@@ -59,6 +60,9 @@ pub struct Args {
     /// Turn the guard on, too: see edio guard.
     #[arg(long, conflicts_with_all = ["remove", "user"])]
     guard: bool,
+    /// Keep git log from printing the names of edio's refs beside commits: log.excludeDecoration, in this repository.
+    #[arg(long, conflicts_with_all = ["remove", "user"])]
+    exclude_decoration: bool,
     /// Take out again exactly what was put in.
     #[arg(long)]
     remove: bool,
@@ -136,6 +140,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if let Some(places) = places {
         plan.carry_out(&workspace, &places, &wish)?;
     }
+    set_decoration(context, args, &workspace)?;
     let code = Report::of(args, &workspace, &wish, &plan, keeping.as_ref()).tell(context)?;
     if args.store && args.remove {
         keeping::put_away(context, &workspace)?;
@@ -159,6 +164,28 @@ impl Args {
             false => TooMuch::Refuse,
         }
     }
+}
+
+/// The setting of git's that says beside which commits the names of refs are not printed.
+const DECORATION: &str = "log.excludeDecoration";
+
+fn set_decoration(context: &mut Context, args: &Args, workspace: &Workspace) -> Result<()> {
+    let is_set = || {
+        let set = workspace.settings.all("log.excludedecoration");
+        set.contains(&refnames::ALL.as_bytes())
+    };
+    match (args.exclude_decoration, args.remove) {
+        (true, _) if !is_set() => {
+            let value = refnames::ALL;
+            workspace.git.add_setting(DECORATION, value.as_bytes())?;
+            context.term.told(format!("{DECORATION} is set to {value}"));
+        }
+        (_, true) if is_set() && !args.user && args.agents.is_empty() => {
+            workspace.git.take_out_setting(DECORATION, refnames::ALL)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn wish(args: &Args, workspace: &Workspace) -> Result<Wish> {

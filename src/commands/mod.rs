@@ -16,6 +16,7 @@ pub mod diff;
 pub mod doctor;
 pub mod exec;
 pub mod export;
+pub mod fetch;
 pub mod forget;
 pub mod gc;
 mod graph;
@@ -30,6 +31,7 @@ pub mod mcp;
 mod outcome;
 mod owners;
 mod plan;
+pub mod push;
 mod record;
 pub mod redact;
 pub mod redo;
@@ -47,7 +49,7 @@ pub mod why;
 
 pub use self::outcome::{Global, in_context, misused};
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,9 +57,10 @@ use std::sync::Arc;
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result, While};
-use crate::history::git::{Answer, Group, RepoPath};
+use crate::history::git::{Answer, Group, Prompts, Remote, RepoPath};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
+use crate::history::remote::{self, Way};
 use crate::history::session::Session;
 use crate::history::skipped::{Skipped, Why};
 use crate::history::snapshot::Moment;
@@ -150,6 +153,15 @@ impl Context {
             }
         }
         Ok(workspace)
+    }
+
+    /// The remote that is meant. git may ask for a password where somebody sits at a terminal.
+    fn remote(&self, workspace: &Workspace, word: Option<&OsStr>, way: Way) -> Result<Remote> {
+        let prompts = match self.term.is_interactive() {
+            true => Prompts::OnTerminal,
+            false => Prompts::Never,
+        };
+        remote::meant(workspace, &self.place.folder, word, way, prompts)
     }
 
     /// Sends what follows through the person's pager.

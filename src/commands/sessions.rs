@@ -1,6 +1,6 @@
 //! `edio sessions`: list them, or put one away.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
@@ -175,6 +175,11 @@ fn list(context: &mut Context) -> Result<u8> {
     let workspace = context.open()?;
     let here = Session::active(&workspace)?.map(|session| session.id);
     let mut sessions = Session::all(&workspace)?;
+    // What came back of a session of this repository's own is that session, unless it has more.
+    let own = sessions.iter().filter(|s| s.shelf != Shelf::Shared);
+    let own: BTreeMap<_, _> = own.map(|s| (s.id.clone(), s.last())).collect();
+    let is_own = |s: &Session| own.get(&s.id).is_some_and(|last| *last >= s.last());
+    sessions.retain(|s| s.shelf != Shelf::Shared || !is_own(s));
     sessions.sort_by_key(last_used);
     let changed = overlap::changed(&workspace, &sessions)?;
     let overlaps = overlaps(&workspace, &sessions, &changed);

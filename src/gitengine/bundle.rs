@@ -130,7 +130,7 @@ impl Git {
         ask.input(pack).run().map(drop)
     }
 
-    /// Sees that all is here that these commits lead to.
+    /// Sees that all is here that these commits lead to, but for what a partial clone may lack.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Git {
         let ask = self
             .ask("rev-list")
             .args(["--objects", "--quiet", "--stdin"]);
-        let ask = ask.args(["--not", "--all"]);
+        let ask = ask.args(["--exclude-promisor-objects", "--not", "--all"]);
         ask.input(lines(tips, "")).run().map(drop)
     }
 

@@ -114,6 +114,15 @@ pub enum Group {
     Own,
 }
 
+/// May git, or what it starts, ask the person something: a password, or whether a host is known?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prompts {
+    /// Somebody sits at a terminal.
+    OnTerminal,
+    /// Nobody would answer.
+    Never,
+}
+
 impl Git {
     /// The same, with everything that is written synced to disk.
     #[must_use]
@@ -133,22 +142,38 @@ impl Git {
 
     /// Begins a question: the git command of this name.
     pub fn ask(&self, verb: &str) -> Ask {
+        self.begin(verb, LOCAL_VARIABLES)
+            .env("GIT_TERMINAL_PROMPT", "0")
+            // An older git does not know that it is not to fetch what it lacks. No protocol is allowed, so it can't.
+            .env("GIT_ALLOW_PROTOCOL", "")
+            // A turn is what was on disk, whatever the user has put in the place of its objects since.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+    }
+
+    /// Begins a question that another repository answers. What the user has set for such counts: protocols, proxies,
+    /// ssh, credentials, also in variables.
+    pub(super) fn ask_elsewhere(&self, verb: &str, prompts: Prompts) -> Ask {
+        let kept = |name: &&&str| !name.starts_with("GIT_CONFIG_");
+        let dropped: Vec<&str> = LOCAL_VARIABLES.iter().filter(kept).copied().collect();
+        let ask = self.begin(verb, &dropped);
+        match prompts {
+            Prompts::OnTerminal => ask,
+            Prompts::Never => ask.env("GIT_TERMINAL_PROMPT", "0"),
+        }
+    }
+
+    fn begin(&self, verb: &str, dropped: &[&str]) -> Ask {
         let mut command = plain_git().dir(&self.work_tree);
         if self.group == Group::Own {
             command = command.in_own_group();
         }
-        for name in LOCAL_VARIABLES {
+        for name in dropped {
             command = command.without_env(name);
         }
         let command = command
             .env("GIT_DIR", &self.git_dir)
             .env("GIT_WORK_TREE", &self.work_tree)
-            .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
-            // An older git does not know that one. No protocol is allowed, so it can't fetch either.
-            .env("GIT_ALLOW_PROTOCOL", "")
-            // A turn is what was on disk, whatever the user has put in the place of its objects since.
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_OPTIONAL_LOCKS", "0");
         let command = match &self.at_work {
             Some(scratch) => command.env("EDIO_AT_WORK", scratch),

@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 
 use super::command::Git;
-use super::error::Result;
+use super::error::{GitError, Result};
 use super::paths::os_path;
 
 /// The settings, asked for in one go. Keys are in lower case but for their middle part, as git prints them.
@@ -11,7 +11,7 @@ use super::paths::os_path;
 pub struct Settings(Vec<(String, Vec<u8>)>);
 
 /// The `--get-regexp` pattern of everything that is heeded.
-pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.(promisor|mirror|push)|commit\.(gpgsign|cleanup|template)|blame\.ignorerevsfile)$";
+pub const PATTERN: &str = r"^(edio\..*|filter\..*\.(clean|process|smudge|required)|core\.(autocrlf|eol|attributesfile|ignorecase|sparsecheckout|filemode|symlinks|precomposeunicode)|remote\..*\.(promisor|mirror|push|fetch)|log\.excludedecoration|commit\.(gpgsign|cleanup|template)|blame\.ignorerevsfile)$";
 
 impl Settings {
     /// Reads what `git config -z --get-regexp` printed: `key LF value NUL`, or `key NUL` for a key without a value.
@@ -84,6 +84,23 @@ impl Settings {
         remotes
     }
 
+    /// The remotes from which a fetch writes refs of this folder, and with `--prune` deletes them.
+    pub fn overwriting_remotes(&self, folder: &str) -> Vec<&str> {
+        let folder = folder.as_bytes();
+        let remotes = self.0.iter().filter_map(|(key, _)| {
+            let (name, word) = key.strip_prefix("remote.")?.rsplit_once('.')?;
+            let refspecs = self.all(key);
+            let overwrites = word == "fetch"
+                && refspecs.iter().any(|spec| writes(spec, folder))
+                && !refspecs.iter().any(|spec| keeps(spec, folder));
+            overwrites.then_some(name)
+        });
+        let mut remotes: Vec<_> = remotes.collect();
+        remotes.sort_unstable();
+        remotes.dedup();
+        remotes
+    }
+
     /// The names of the configured filter drivers.
     pub fn filters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self
@@ -104,6 +121,18 @@ fn sends(refspec: &[u8], folder: &[u8]) -> bool {
     match source.split_once_str("*") {
         Some((head, _)) => folder.starts_with(head) || head.starts_with(folder),
         None => source.starts_with(folder),
+    }
+}
+
+/// Does a refspec write refs of this folder, or others that lie around it?
+fn writes(refspec: &[u8], folder: &[u8]) -> bool {
+    let spec = refspec.strip_prefix(b"+").unwrap_or(refspec);
+    let Some((_, target)) = spec.split_once_str(":") else {
+        return false;
+    };
+    match target.split_once_str("*") {
+        Some((head, _)) => folder.starts_with(head) || head.starts_with(folder),
+        None => target.starts_with(folder),
     }
 }
 
@@ -133,6 +162,20 @@ impl Git {
     pub fn set_setting(&self, key: &str, value: &str) -> Result<()> {
         let ask = self.ask("config").args(["--local", "--replace-all", key]);
         ask.arg(value).run().map(drop)
+    }
+
+    /// Takes this value of a key out of the repository's own config, where it is there.
+    ///
+    /// # Errors
+    ///
+    /// The config is locked or can't be written, or git failed.
+    pub fn take_out_setting(&self, key: &str, value: &str) -> Result<()> {
+        const NOT_THERE: i32 = 5;
+        let ask = self.ask("config").args(["--local", "--fixed-value"]);
+        match ask.args(["--unset-all", key, value]).run() {
+            Err(GitError::Exit { status, .. }) if status.code() == Some(NOT_THERE) => Ok(()),
+            done => done.map(drop),
+        }
     }
 }
 
@@ -183,6 +226,20 @@ mod tests {
                 publishing(format!("remote.x.push\n{refspec}\0").as_bytes()),
                 ""
             );
+        }
+        let overwriting = |config: &[u8]| {
+            let settings = Settings::parse(config);
+            settings.overwriting_remotes("refs/edio/").join(" ")
+        };
+        for (refspecs, found) in [
+            ("+refs/*:refs/*", "x"),
+            ("refs/edio/*:refs/edio/*", "x"),
+            ("+refs/heads/*:refs/remotes/x/*", ""),
+            ("+refs/*:refs/remotes/x/*", ""),
+            ("+refs/*:refs/*\0remote.x.fetch\n^refs/edio/*", ""),
+        ] {
+            let config = format!("remote.x.fetch\n{refspecs}\0");
+            assert_eq!(overwriting(config.as_bytes()), found, "{refspecs}");
         }
         let both = b"remote.x.push\n+refs/*:refs/*\0remote.x.push\n^refs/edio/*\0";
         assert_eq!(publishing(both), "");

@@ -17,6 +17,7 @@ use super::ops::Operation;
 use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
+use super::remote::INCOMING;
 use super::session::Session;
 use super::state::HALF_WRITTEN;
 use super::workspace::{Locked, Workspace};
@@ -93,7 +94,6 @@ fn number(workspace: &Workspace, key: &str) -> Result<Option<u32>> {
 ///
 /// git failed.
 pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
-    let oldest = now - i64::from(days) * 24 * 60 * 60;
     let living = living_worktrees(&workspace.git.common_dir);
     let keep = number(workspace, "edio.keepturns")?;
     let mut plan = Plan::default();
@@ -103,9 +103,7 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
             continue;
         };
         let is_alive = session.shelf == Shelf::Active && is_alive(&session, &living);
-        // With no day to wait, also what was put away this very second.
-        let is_due = last_used < oldest || days == 0 && last_used <= now;
-        if !is_alive && is_due {
+        if !is_alive && is_due(last_used, days, now) {
             plan.pruned.push(Pruned {
                 turns: session.turns.len(),
                 refs: deletions(&session, |_| true),
@@ -118,6 +116,12 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
         }
     }
     Ok(plan)
+}
+
+/// Was it last used before so many days? With no day to wait, also what was put away this very second.
+pub(super) fn is_due(last_used: i64, days: u32, now: i64) -> bool {
+    let oldest = now - i64::from(days) * 24 * 60 * 60;
+    last_used < oldest || days == 0 && last_used <= now
 }
 
 fn last_used(session: &Session) -> Option<i64> {
@@ -292,7 +296,7 @@ pub(super) fn sweep_scratch(workspace: &Locked) {
 
 /// Is this something that goes when nothing has happened to it for long? Who writes it may do so without the lock.
 fn is_dated(name: &str) -> bool {
-    let dated = [accept::HOOKS_FOLDER, ENDED, HALF_WRITTEN];
+    let dated = [accept::HOOKS_FOLDER, ENDED, HALF_WRITTEN, INCOMING];
     dated.iter().any(|beginning| name.starts_with(beginning))
 }
 

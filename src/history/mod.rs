@@ -12,6 +12,7 @@
 
 pub mod accept;
 pub mod address;
+mod ancestry;
 pub mod archive;
 pub mod baseline;
 pub mod bisect;
@@ -25,27 +26,32 @@ pub mod conversation;
 pub mod credit;
 pub mod dialogue;
 pub mod export;
+pub mod fetch;
 pub mod forget;
 pub mod gc;
 pub mod guard;
 pub mod hooklog;
 pub mod import;
 pub mod journal;
+pub mod leak;
 pub mod limits;
 pub mod lock;
 pub mod ops;
 pub mod overlap;
 mod pack;
 pub mod prompt;
+pub mod push;
 pub mod recover;
 pub mod redact;
 pub mod refnames;
 pub mod refs;
+pub mod remote;
 pub mod restore;
 pub mod revert;
 pub mod scan;
 pub mod search;
 pub mod session;
+pub mod shared;
 pub mod side;
 pub mod skipped;
 pub mod snapshot;
@@ -56,12 +62,13 @@ pub mod trailers;
 pub mod transcript;
 pub mod turn;
 pub mod undo;
+pub mod unshare;
 pub mod workspace;
 
 /// git's own words, for those who render what this layer returns.
 pub mod git {
     pub use crate::gitengine::{
         Answer, Blamed, Counted, Difference, Entry, Git, Group, Hunk, LOCAL_VARIABLES, Mode, Oid,
-        PatchStyle, RepoPath, Settings, Stat, check_version, git_bytes, os_path,
+        PatchStyle, Prompts, Remote, RepoPath, Settings, Stat, check_version, git_bytes, os_path,
     };
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid, RefCommit};
 
+use super::ancestry::Ancestry;
 use super::bytes::Unnoted;
 use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
@@ -19,7 +20,7 @@ pub struct Session {
     pub id: SessionId,
     /// Under way, or put away?
     pub shelf: Shelf,
-    /// Its turns, by number. In an archived session, those that can be reached.
+    /// Its turns, by number. In one that is not under way, those that can be reached.
     pub turns: BTreeMap<u32, Turn>,
     /// Where the work tree stands.
     pub current: Option<Turn>,
@@ -97,7 +98,7 @@ impl Session {
         let Some(mut session) = sessions.pop() else {
             return Ok(None);
         };
-        follow_archived(workspace, std::slice::from_mut(&mut session))?;
+        follow(workspace, std::slice::from_mut(&mut session))?;
         Ok(Some(session))
     }
 
@@ -109,7 +110,7 @@ impl Session {
     pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
         let refs = workspace.git.ref_commits(&Shelf::ALL.map(Shelf::folder))?;
         let mut sessions = gather(refs);
-        follow_archived(workspace, &mut sessions)?;
+        follow(workspace, &mut sessions)?;
         Ok(sessions)
     }
 
@@ -249,8 +250,7 @@ impl Session {
     ///
     /// git failed.
     pub fn lineage(&self, workspace: &Workspace) -> Result<Lineage> {
-        let tips = self.refs.iter().filter(|(leaf, _)| *leaf != Leaf::Side);
-        let tips: Vec<&Oid> = tips.map(|(_, oid)| oid).collect();
+        let tips: Vec<&Oid> = self.tips().collect();
         let commits = workspace.git.history(&tips)?;
         let turns = commits.iter().filter_map(Turn::read);
         // What a branch of the user's holds is not in that.
@@ -259,6 +259,12 @@ impl Session {
         Ok(Lineage(
             turns.map(|turn| (turn.commit.clone(), turn)).collect(),
         ))
+    }
+
+    /// Where its refs point to, but for the one of the side commits: what leads to its snapshots.
+    pub fn tips(&self) -> impl Iterator<Item = &Oid> {
+        let refs = self.refs.iter().filter(|(leaf, _)| *leaf != Leaf::Side);
+        refs.map(|(_, oid)| oid)
     }
 
     fn known(&self) -> impl Iterator<Item = &Turn> {
@@ -420,29 +426,23 @@ impl Lineage {
     }
 }
 
-/// Fills in the turns of the archived ones among these sessions. They have no refs of their own: they are reached from
-/// where the session stood and from its operations.
-fn follow_archived(workspace: &Workspace, sessions: &mut [Session]) -> Result<()> {
-    let archived = sessions
-        .iter()
-        .filter(|session| session.shelf == Shelf::Archive);
-    let tips = archived.flat_map(|session| session.refs.iter().map(|(_, oid)| oid));
+/// Fills in the turns of those among these sessions that are not under way. Most have no refs of their own: they are
+/// reached from where the session stood and from its operations.
+fn follow(workspace: &Workspace, sessions: &mut [Session]) -> Result<()> {
+    let put_away = |session: &&Session| session.shelf != Shelf::Active;
+    let tips = sessions.iter().filter(put_away).flat_map(Session::tips);
     let tips: Vec<&Oid> = tips.collect();
     if tips.is_empty() {
         return Ok(());
     }
-    for commit in workspace.git.history(&tips)? {
-        let Some(turn) = Turn::read(&commit) else {
-            continue;
-        };
-        let mut archived = sessions.iter_mut().filter(|s| s.shelf == Shelf::Archive);
-        let Some(session) = archived.find(|session| session.id == turn.note.session) else {
-            continue;
-        };
-        match turn.note.kind {
-            Kind::Baseline => session.baseline = Some(turn),
-            Kind::Step => {}
-            _ => session.know(turn),
+    let mut ancestry = Ancestry::read(workspace, &tips)?;
+    for session in sessions.iter_mut().filter(|s| s.shelf != Shelf::Active) {
+        for turn in ancestry.snapshots(workspace, &session.id, session.tips())? {
+            match turn.note.kind {
+                Kind::Baseline => session.baseline = Some(turn),
+                Kind::Step => {}
+                _ => session.know(turn),
+            }
         }
     }
     Ok(())

@@ -68,22 +68,53 @@ pub fn find(workspace: &Workspace, extent: &Extent, in_files: bool) -> Result<Ve
         return Ok(Vec::new());
     }
     let ids: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
-    let commits = workspace.git.history(&tips)?;
-    let mut noted: Vec<Noted> = commits.into_iter().filter_map(Noted::read).collect();
+    let mut noted = noted(workspace.git.history(&tips)?);
     noted.retain(|noted| ids.contains(&noted.session));
-    noted.sort_by(|a, b| {
-        (&a.session, a.turn, &a.commit.oid).cmp(&(&b.session, b.turn, &b.commit.oid))
-    });
-    let mut secrets = Vec::new();
-    for noted in &noted {
-        noted.find(&redactor, &mut secrets);
-    }
-    find_beside(workspace, &redactor, &noted, &mut secrets)?;
+    let mut secrets = find_in_texts(workspace, &redactor, &noted)?;
     if in_files {
         let turns = noted.iter().filter(|noted| noted.turn.is_some());
         let turns: Vec<Oid> = turns.map(|noted| noted.commit.oid.clone()).collect();
-        find_in_files(workspace, &redactor, &turns, &mut secrets)?;
+        let files = workspace.git.objects_below(&turns, refnames::ALL)?;
+        find_in_files(workspace, &redactor, &files, &mut secrets)?;
     }
+    Ok(secrets)
+}
+
+/// Looks through these commits, of whatever session they are, and through these files, each with a path of its own.
+///
+/// # Errors
+///
+/// A pattern of the user's is wrong, or git failed.
+pub fn find_among(
+    workspace: &Workspace,
+    commits: &[Commit],
+    files: &BTreeMap<Oid, Vec<u8>>,
+) -> Result<Vec<Secret>> {
+    let redactor = Redactor::set(&workspace.settings)?;
+    let noted = noted(commits.to_vec());
+    let mut secrets = find_in_texts(workspace, &redactor, &noted)?;
+    find_in_files(workspace, &redactor, files, &mut secrets)?;
+    Ok(secrets)
+}
+
+fn noted(commits: Vec<Commit>) -> Vec<Noted> {
+    let mut noted: Vec<Noted> = commits.into_iter().filter_map(Noted::read).collect();
+    noted.sort_by(|a, b| {
+        (&a.session, a.turn, &a.commit.oid).cmp(&(&b.session, b.turn, &b.commit.oid))
+    });
+    noted
+}
+
+fn find_in_texts(
+    workspace: &Workspace,
+    redactor: &Redactor,
+    noted: &[Noted],
+) -> Result<Vec<Secret>> {
+    let mut secrets = Vec::new();
+    for noted in noted {
+        noted.find(redactor, &mut secrets);
+    }
+    find_beside(workspace, redactor, noted, &mut secrets)?;
     Ok(secrets)
 }
 
@@ -189,20 +220,19 @@ fn find_beside(
     Ok(())
 }
 
-/// In the files that these snapshots have, and no ref of the user's.
+/// In these files.
 fn find_in_files(
     workspace: &Workspace,
     redactor: &Redactor,
-    turns: &[Oid],
+    files: &BTreeMap<Oid, Vec<u8>>,
     secrets: &mut Vec<Secret>,
 ) -> Result<()> {
-    let names = workspace.git.objects_below(turns, refnames::ALL)?;
-    let oids: Vec<Oid> = names.keys().cloned().collect();
+    let oids: Vec<Oid> = files.keys().cloned().collect();
     for (oid, content) in workspace.git.blobs_up_to(&oids, LARGEST)? {
         if content.contains(&0) {
             continue;
         }
-        let path = names.get(&oid).cloned().unwrap_or_default();
+        let path = files.get(&oid).cloned().unwrap_or_default();
         let text = String::from_utf8_lossy(&content);
         secrets.extend(found_in(redactor, &text, &Place::File(path)));
     }

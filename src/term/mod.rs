@@ -187,6 +187,11 @@ impl Term {
         self.out.is_terminal
     }
 
+    /// Does a person read the messages, and can they answer?
+    pub fn is_interactive(&self) -> bool {
+        self.err.is_terminal && io::stdin().is_terminal()
+    }
+
     /// Are there colours on stdout?
     pub fn styles_out(&self) -> bool {
         self.out.styles
@@ -286,7 +291,7 @@ impl Term {
 
     /// Asks a person something, and waits for the answer: was it yes? `None` where nobody is there to be asked.
     pub fn ask(&mut self, question: impl Display) -> Option<bool> {
-        if self.settings.json || !self.err.is_terminal || !io::stdin().is_terminal() {
+        if self.settings.json || !self.is_interactive() {
             return None;
         }
         let question = shown(format_args!("{question} [y/N]"), self.err.styles);

@@ -39,21 +39,15 @@ const SETTINGS: &str = "
     ui = always
 [core]
     abbrev = 4
-    alternateRefsCommand = TRAP
-    askPass = TRAP
     attributesFile = WORLD/attributes
     fsync = none
-    gitProxy = TRAP
     logAllRefUpdates = always
     preloadIndex = false
     quotePath = false
     sharedRepository = group
     splitIndex = true
-    sshCommand = TRAP
     untrackedCache = false
     warnAmbiguousRefs = false
-[credential]
-    helper = !TRAP
 [diff]
     algorithm = patience
     colorMoved = zebra
@@ -156,6 +150,19 @@ const SETTINGS: &str = "
     perfTarget = 2
 [transfer]
     fsckObjects = true
+";
+
+/// What the way to another repository obeys by design, and the other repository itself, where it is on this machine: all
+/// get it that don't go there.
+const FOR_THOSE_WHO_STAY: &str = "
+[core]
+    alternateRefsCommand = TRAP
+    askPass = TRAP
+    gitProxy = TRAP
+    sshCommand = TRAP
+[credential]
+    helper = !TRAP
+[transfer]
     hideRefs = refs/edio
 [uploadpack]
     packObjectsHook = TRAP
@@ -236,7 +243,8 @@ const VARIABLES_FOR_THOSE_WHO_START_NOTHING: &[(&str, &str)] = &[
     ("GIT_TRACE2_PERF", "1"),
 ];
 
-/// Who the user is, for commands that make no commit and move no branch of the user's.
+/// Who the user is, for commands that make no commit and move no branch of the user's, nor a ref of a repository that keeps
+/// reflogs.
 const IDENTITY: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", ""),
     ("GIT_AUTHOR_EMAIL", "evil\n"),
@@ -297,7 +305,9 @@ impl World {
         fs::write(self.folder.join("attributes"), "* diff=evil\n").unwrap();
         // The plain config comes last: what a test adds to it counts.
         let plain = "[include]\n    path = ../gitconfig\n";
-        let mild = self.named(SETTINGS);
+        let abroad = self.named(SETTINGS);
+        fs::write(self.folder.join("abroad"), format!("{abroad}{plain}")).unwrap();
+        let mild = format!("{abroad}{}", self.named(FOR_THOSE_WHO_STAY));
         fs::write(self.folder.join("mild"), format!("{mild}{plain}")).unwrap();
         let strict = self.named(FOR_THOSE_WHO_MUST_NOT_HEED_IT);
         fs::write(self.folder.join("strict"), format!("{mild}{strict}{plain}")).unwrap();
@@ -319,7 +329,8 @@ impl World {
             }
         }
         let heeds = says(&["accept", "run", "undo", "redo"]);
-        if !heeds {
+        let goes_abroad = says(&["push", "fetch", "--remote"]);
+        if !heeds && !goes_abroad {
             variables.push(IDENTITY);
         }
         // The date of a turn is shown in the user's own time zone.
@@ -329,7 +340,14 @@ impl World {
         for (name, value) in variables.into_iter().flatten() {
             command.env(name, self.named(value));
         }
-        let config = if heeds { "mild" } else { "strict" };
+        if goes_abroad {
+            command.env_remove("GIT_ALLOW_PROTOCOL");
+        }
+        let config = match (goes_abroad, heeds) {
+            (true, _) => "abroad",
+            (_, true) => "mild",
+            _ => "strict",
+        };
         command.env("GIT_CONFIG_GLOBAL", self.folder.join(config));
     }
 

@@ -1,8 +1,7 @@
 //! A session as a bundle of git's.
 //!
-//! It has the refs that the session has here, below the name of what came from another repository: its turns, where it
-//! stands, its operations. `side` is another matter: the side commits hold ignored files and conversations. Unless these
-//! are wanted, it is a chain of copies that have only what a restore needs ([`side::copies`]).
+//! It has the refs with which a session goes anywhere ([`outgoing`]). `side` is another matter: the side commits hold
+//! ignored files and conversations. Unless these are wanted, it is a chain of copies that have only what a restore needs.
 
 use std::fs;
 use std::io::Write;
@@ -11,10 +10,9 @@ use std::path::Path;
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Header, Oid};
 
-use super::super::ops;
-use super::super::refnames::{self, Leaf, Shelf};
+use super::super::refnames::{self, Shelf};
 use super::super::session::Session;
-use super::super::side;
+use super::super::shared::{SideCommits, outgoing};
 use super::super::workspace::Locked;
 
 /// What goes along of the history that the session rests on.
@@ -24,15 +22,6 @@ pub enum Reach {
     Session,
     /// All.
     Everything,
-}
-
-/// What goes along of the side commits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SideCommits {
-    /// What a restore needs.
-    Copies,
-    /// All: ignored files that were saved, conversations, what was staged.
-    All,
 }
 
 /// What was written.
@@ -67,7 +56,9 @@ pub fn bundle(
         );
     }
     let session = session.with_unnamed(workspace)?;
-    let refs = refs(workspace, &session, sides)?;
+    let leaves = outgoing(workspace, &session, sides)?.into_iter();
+    let name = |leaf| refnames::name(Shelf::Shared, &session.id, leaf);
+    let refs: Vec<(String, Oid)> = leaves.map(|(leaf, oid)| (name(leaf), oid)).collect();
     let tips: Vec<Oid> = refs.iter().map(|(_, oid)| oid.clone()).collect();
     let prerequisites = match reach {
         Reach::Session => git.foundation(&tips)?,
@@ -91,44 +82,4 @@ pub fn bundle(
         turns: session.turns.len(),
         prerequisites,
     })
-}
-
-fn refs(workspace: &Locked, session: &Session, sides: SideCommits) -> Result<Vec<(String, Oid)>> {
-    let name = |leaf| refnames::name(Shelf::Shared, &session.id, leaf);
-    let turns = session.turns.iter();
-    let turns = turns.map(|(number, turn)| (name(Leaf::Turn(*number)), turn.commit.clone()));
-    let mut refs: Vec<(String, Oid)> = turns.collect();
-    refs.push((name(Leaf::Current), session.current()?.commit.clone()));
-    refs.extend(
-        session
-            .ops
-            .iter()
-            .map(|ops| (name(Leaf::Ops), ops.oid.clone())),
-    );
-    let side = match sides {
-        SideCommits::All => session.side.clone(),
-        SideCommits::Copies => copies(workspace, session)?,
-    };
-    refs.extend(side.map(|side| (name(Leaf::Side), side)));
-    Ok(refs)
-}
-
-/// The side commits that snapshots and operations name, as copies.
-fn copies(workspace: &Locked, session: &Session) -> Result<Option<Oid>> {
-    let lineage = session.lineage(workspace)?;
-    let named = lineage.turns().filter_map(|turn| turn.note.side.clone());
-    let operations = ops::all(workspace, session)?;
-    let noted = operations
-        .iter()
-        .filter_map(|(_, operation)| operation.from_bytes.as_ref()?.side().cloned());
-    let mut sides: Vec<Oid> = named.chain(noted).collect();
-    sides.sort();
-    sides.dedup();
-    // One that came as a copy itself goes on as that.
-    let missing = workspace.git.missing(&sides)?;
-    if session.shelf == Shelf::Shared && !missing.is_empty() {
-        return Ok(session.side.clone());
-    }
-    sides.retain(|side| !missing.contains(side));
-    side::copies(workspace, &session.id, &sides)
 }

@@ -14,7 +14,7 @@ use super::session::Session;
 use super::turn::{Kind, Turn};
 use super::workspace::Workspace;
 
-pub use self::bundle::{Bundled, Reach, SideCommits, bundle};
+pub use self::bundle::{Bundled, Reach, bundle};
 pub use self::patches::{Patches, patches};
 pub use self::trace::{Contributor, Lines, Span, Trace, trace};
 

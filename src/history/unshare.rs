@@ -1,0 +1,139 @@
+//! Sessions are taken off a remote again. What is here stays.
+
+use crate::error::{Error, Result};
+use crate::gitengine::{Oid, RefChange, Remote, Sent};
+
+use super::ancestry::Ancestry;
+use super::gc::is_due;
+use super::push::refused_there;
+use super::refnames::{self, SessionId, Shelf};
+use super::remote::{self, Incoming};
+use super::shared::Leaves;
+use super::turn::{Kind, Turn};
+use super::workspace::{Locked, Workspace};
+
+/// A session that goes from a remote.
+#[derive(Clone, Debug)]
+pub struct Stale {
+    /// Its id.
+    pub id: SessionId,
+    /// How many turns it has there.
+    pub turns: usize,
+    /// When it was last used, as its commits say.
+    pub last_used: i64,
+    refs: Vec<RefChange>,
+}
+
+/// Which sessions of a remote are to go there.
+#[derive(Clone, Copy, Debug)]
+pub enum Old<'a> {
+    /// Those that were last used before so many days.
+    Before(u32),
+    /// This one, whenever it was used.
+    This(&'a SessionId),
+}
+
+/// Works out what is to go from a remote. What is here stays.
+///
+/// When a session was last used is in its commits: those that are not here are fetched, to be looked at.
+///
+/// # Errors
+///
+/// The remote can't be reached, or has no such session; or git failed.
+pub fn stale(
+    workspace: &mut Locked,
+    remote: &Remote,
+    old: Old<'_>,
+    now: i64,
+) -> Result<Vec<Stale>> {
+    let mut heads = workspace.while_free(|workspace| remote::heads(workspace, remote))?;
+    heads.sessions.retain(|id, _| match old {
+        Old::This(only) => id == only,
+        // It was not used before it began.
+        Old::Before(days) => id.began().is_none_or(|began| is_due(began, days, now)),
+    });
+    if let (Old::This(id), true) = (old, heads.sessions.is_empty()) {
+        let name = remote::shown(remote);
+        return Err(Error::cannot(format!("{name} has no session {id}")));
+    }
+    let sessions: Vec<(&SessionId, &Leaves)> = heads.sessions.iter().collect();
+    let is_here = |workspace: &Workspace, leaves: &Leaves| -> Result<bool> {
+        let tips: Vec<Oid> = leaves.iter().map(|(_, oid)| oid.clone()).collect();
+        Ok(workspace.git.missing(&tips)?.is_empty())
+    };
+    let mut unknown = Vec::new();
+    for (id, leaves) in &sessions {
+        if !is_here(workspace, leaves)? {
+            unknown.push((*id, *leaves));
+        }
+    }
+    if unknown.is_empty() {
+        return stale_among(workspace, &sessions, old, now);
+    }
+    let incoming = Incoming::new(workspace)?;
+    incoming.take(workspace, remote, &unknown)?;
+    incoming.with(workspace, |workspace| {
+        stale_among(workspace, &sessions, old, now)
+    })
+}
+
+fn stale_among(
+    workspace: &Workspace,
+    sessions: &[(&SessionId, &Leaves)],
+    old: Old<'_>,
+    now: i64,
+) -> Result<Vec<Stale>> {
+    let tips = sessions.iter().flat_map(|(_, leaves)| leaves.iter());
+    let tips: Vec<&Oid> = tips.map(|(_, oid)| oid).collect();
+    let mut ancestry = Ancestry::read(workspace, &tips)?;
+    let mut due = Vec::new();
+    for (id, leaves) in sessions {
+        let tips: Vec<Oid> = leaves.iter().map(|(_, oid)| oid.clone()).collect();
+        let turns = ancestry.snapshots(workspace, id, &tips)?;
+        let commits = workspace.git.commits(&tips)?;
+        let times = commits.iter().map(|commit| commit.seconds);
+        let times = times.chain(turns.iter().map(|turn| turn.seconds));
+        let Some(last_used) = times.max() else {
+            continue;
+        };
+        let is_wanted = match old {
+            Old::This(_) => true,
+            Old::Before(days) => is_due(last_used, days, now),
+        };
+        if is_wanted {
+            let numbered = |turn: &&Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+            let refs = leaves.iter().map(|(leaf, oid)| {
+                RefChange::delete(refnames::name(Shelf::Shared, id, *leaf), oid)
+            });
+            due.push(Stale {
+                id: (*id).clone(),
+                turns: turns.iter().filter(numbered).count(),
+                last_used,
+                refs: refs.collect(),
+            });
+        }
+    }
+    Ok(due)
+}
+
+/// So many refs are deleted in one push: they are words of a command.
+const AT_ONCE: usize = 300;
+
+/// Takes these sessions off a remote: each ref only where it is as it was seen.
+///
+/// # Errors
+///
+/// The remote can't be reached, or one of them has moved on there meanwhile.
+pub fn take_off(workspace: &mut Locked, remote: &Remote, pruned: &[Stale]) -> Result<()> {
+    let changes: Vec<RefChange> = pruned.iter().flat_map(|it| it.refs.clone()).collect();
+    for changes in changes.chunks(AT_ONCE) {
+        let sent = workspace.while_free(|workspace| {
+            let sent = workspace.git.send_to(remote, &workspace.settings, changes);
+            sent.map_err(remote::unreachable(remote))
+        })?;
+        if let Sent::Refused(why) = sent {
+            return Err(refused_there(remote, why));
+        }
+    }
+    Ok(())
+}
