@@ -710,3 +710,28 @@ fn p5_a_restore_of_such_a_file_that_was_killed_is_not_called_done() {
     );
     assert_eq!(repo.read(".env"), "1\n");
 }
+
+#[test]
+fn a_revert_says_what_it_leaves() {
+    let repo = kept();
+    repo.write(".env", "0\n");
+    turn_of(&repo, "one", &repo.path(".env"), "1\n");
+    let ran = repo.edio(["revert", "1"]);
+    ran.fails(1);
+    assert!(ran.stderr.contains("edio restore 0"), "{ran}");
+    is_told(&repo, "both");
+    tool_writes(&repo, &repo.path(".env"), Some("2\n"));
+    tool_writes(&repo, &repo.path("a"), Some("2\n"));
+    ends(&repo);
+    let ran = repo.edio(["revert", "2"]);
+    assert!(
+        ran.ok()
+            .stderr
+            .contains("left alone: .env (beside the tree"),
+        "{ran}"
+    );
+    assert_eq!(
+        (repo.read("a"), repo.read(".env")),
+        ("0\n".to_owned(), "2\n".to_owned())
+    );
+}

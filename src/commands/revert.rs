@@ -10,10 +10,11 @@ use super::{Context, Printed, moment, paths_meant};
 use crate::error::{Error, Result};
 use crate::history::address::{Address, Range};
 use crate::history::compare::Comparison;
+use crate::history::git::git_bytes;
 use crate::history::revert::{Reverted, Wish, preview, revert};
 use crate::history::session::Session;
 use crate::history::workspace::Locked;
-use crate::term::style;
+use crate::term::{style, text};
 
 /// Take back what a turn did, or several in a row, and keep what came after.
 ///
@@ -143,6 +144,12 @@ fn report(context: &mut Context, wish: &Wish, reverted: &Reverted) -> Result<()>
             ),
         });
     name_kept(context, &reverted.plan);
+    for file in &reverted.beside {
+        let file = text::path(&git_bytes(file));
+        context.term.told(format!(
+            "  left alone: {file} (beside the tree: only a restore brings it back)"
+        ));
+    }
     name_saved(context, &reverted.plan, done);
     context.term.hint("to undo it: edio undo");
     Ok(())

@@ -1,10 +1,12 @@
 //! Revert: taking back only what some turns did, and keeping what came after.
 
+use std::path::PathBuf;
+
 use crate::error::{Error, Result};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
 use super::bytes::{self, RawIds};
-use super::journal::Way;
+use super::journal::{Way, changed_between};
 use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::restore::{
@@ -35,6 +37,8 @@ pub struct Reverted {
     pub done: Performed,
     /// The turn that holds what was unsaved before.
     pub safety: Option<Turn>,
+    /// Files of the journal that the turns have changed: they stay, and only a restore brings them back.
+    pub beside: Vec<PathBuf>,
 }
 
 /// The plan, with nothing done.
@@ -62,8 +66,17 @@ pub fn revert(
     workspace.git = workspace.git.synced();
     let scan = scan(workspace, TooMuch::Take)?;
     let (plan, sources, raw_ids) = make_plan(workspace, &session, &scan, wish)?;
+    let before = session.before(workspace, &wish.first)?;
+    let beside = changed_between(workspace, &before, &wish.last)?;
     if plan.is_nothing() {
-        return Err(Error::cannot("there is nothing left of it to take back"));
+        let nothing = Error::cannot("there is nothing left of it to take back");
+        return Err(match beside.is_empty() {
+            true => nothing,
+            false => nothing.hint(format!(
+                "what it changed beside the tree comes back with: edio restore {}",
+                before.number()
+            )),
+        });
     }
     let words = wish.in_words();
     let safety = save_unsaved(workspace, scan, &words, moment)?;
@@ -86,7 +99,12 @@ pub fn revert(
         end: End::New(note),
     };
     let done = perform(workspace, &mut session, task, moment)?;
-    Ok(Reverted { plan, done, safety })
+    Ok(Reverted {
+        plan,
+        done,
+        safety,
+        beside,
+    })
 }
 
 impl Wish {
