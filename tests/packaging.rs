@@ -346,6 +346,19 @@ fn the_action_keeps_nothing_where_nothing_changed_or_edio_could_not_begin() {
     assert_eq!(runner.output("bundle"), None);
 }
 
+#[test]
+fn the_action_pushes_the_session_where_that_is_wanted() {
+    let runner = Runner::new();
+    let ran = runner.runs("echo three > a; exit 7", "origin");
+    assert_eq!(ran.code, Some(7), "{ran}");
+    let session = runner.output("session").unwrap();
+    runner
+        .repo
+        .edio(["restore", "last", "--session", &session])
+        .ok();
+    assert_eq!(runner.repo.read("a"), "three\n");
+}
+
 /// A session that can't be pushed fails the step, and is still there to be uploaded. The failure of the command counts
 /// more.
 #[test]
