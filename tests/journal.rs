@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::common::{Repo, fed};
 
 /// A repository with ignore rules, where what agents write is kept.
-fn kept() -> Repo {
+pub fn kept() -> Repo {
     let repo = Repo::with(&[("a", "0\n"), (".gitignore", ".env*\nbuild/\n")]);
     repo.edio(["guard", "journal", "on"]).ok();
     repo
@@ -63,7 +63,7 @@ fn content(file: &Path) -> Option<String> {
 }
 
 /// One turn in which the agent's tool writes this file, and nothing else.
-fn turn_of(repo: &Repo, prompt: &str, file: &Path, content: &str) {
+pub fn turn_of(repo: &Repo, prompt: &str, file: &Path, content: &str) {
     is_told(repo, prompt);
     tool_writes(repo, file, Some(content));
     ends(repo);

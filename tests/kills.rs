@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Ran, Repo, is_tried};
+use crate::journal::{kept, turn_of};
 
 /// What happens to the edio that started a git, or to what that git does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -357,7 +358,10 @@ fn left_behind(top: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
-            if name.starts_with(".edio-tmp-") || name.ends_with(".lock") {
+            // What is remembered of a conversation has a lock beside it, which nobody keeps.
+            let is_lock =
+                name.ends_with(".lock") && !path.parent().unwrap().ends_with("edio/guard");
+            if name.starts_with(".edio-tmp-") || is_lock {
                 found.push(path.clone());
             }
             if path.is_dir() && !path.is_symlink() {
@@ -411,6 +415,29 @@ fn accepted_soon() -> Repo {
     repo.write("a.x", "4\n");
     repo.edio(["snapshot", "-m", "4"]).ok();
     repo
+}
+
+/// Two turns of an agent's, in which an ignored file came and changed, too; and unsaved edits of all.
+fn with_journal() -> Repo {
+    let repo = kept();
+    turn_of(&repo, "one", &repo.path(".env"), "1\n");
+    repo.write("a", "1\n");
+    turn_of(&repo, "two", &repo.path(".env"), "2\n");
+    repo.write("a", "unsaved\n");
+    repo.write(".env", "unsaved\n");
+    repo
+}
+
+#[test]
+fn p5_a_restore_with_files_beside_the_tree() {
+    Scene::new(with_journal(), &["restore", "1"]).survives_everywhere();
+}
+
+#[test]
+fn p5_an_undo_with_files_beside_the_tree() {
+    let repo = with_journal();
+    repo.edio(["restore", "0"]).ok();
+    Scene::new(repo, &["undo"]).survives_everywhere();
 }
 
 #[test]
