@@ -490,6 +490,64 @@ fn a_store_whose_folder_is_gone_goes_after_a_while() {
     assert_eq!(listed(&repo), [""; 0]);
 }
 
+#[test]
+fn p4_a_disk_that_is_not_mounted_for_a_while_costs_nothing() {
+    let repo = stored();
+    snapshot(&repo, "first");
+    let (here, other) = (repo.top.clone(), repo.outside().join("other"));
+    repo.git_in(&repo.outside(), ["init", "-q", "other"]);
+    let gc = |seconds: i64, words: &[&str]| {
+        let mut command = repo.command([&["gc"], words].concat());
+        let later = (NOW + seconds).to_string();
+        repo.ran(command.current_dir(&other).env("EDIO_NOW", later))
+            .ok();
+    };
+    let away = repo.outside().join("away");
+    fs::rename(&here, &away).unwrap();
+    // The first look never counts, whatever is said of the days, and what edio starts by itself takes no store.
+    gc(0, &["-d", "0"]);
+    gc(9 * DAY, &["-d", "0"]);
+    gc(100 * DAY, &["--behind"]);
+    fs::rename(&away, &here).unwrap();
+    // It was found unused, and is used again, though no gc has seen that.
+    repo.edio(["snapshot"]).ok();
+    fs::rename(&here, &away).unwrap();
+    gc(100 * DAY, &[]);
+    assert_eq!(listed(&repo).len(), 1);
+    gc(110 * DAY, &[]);
+    assert_eq!(listed(&repo), [""; 0]);
+}
+
+#[test]
+fn p9_what_is_forgotten_is_gone_from_a_store_at_once() {
+    let repo = stored();
+    repo.write("secret", "TOKEN=hush\n");
+    snapshot(&repo, "first");
+    let git_dir = store(&repo).join("git");
+    let git_dir = git_dir.to_str().unwrap();
+    let id = repo.git(["hash-object", repo.path("secret").to_str().unwrap()]);
+    let has = || repo.git_says(["--git-dir", git_dir, "cat-file", "-e", &id]);
+    assert!(has());
+    let ran = repo.edio(["forget", "-f", "secret", "--yes"]);
+    assert!(!ran.ok().stderr.contains("git gc"), "{ran}");
+    assert!(!has());
+}
+
+/// What is meant for a store goes nowhere else, also when that can't be read.
+#[test]
+fn p1_a_store_that_can_not_be_read_is_no_reason_to_write_into_the_repository() {
+    let repo = repository(&[("a", "1\n")]);
+    repo.edio(["init", "--store", "--agents", "none"]).ok();
+    let before = repo.everything_in(".git");
+    let folder = store(&repo).join("folder");
+    fs::remove_file(&folder).unwrap();
+    // What can't be read, whoever asks: it is no file.
+    fs::create_dir(&folder).unwrap();
+    repo.write("a", "2\n");
+    let _ = repo.edio(["snapshot"]);
+    assert_eq!(repo.everything_in(".git"), before);
+}
+
 /// What was recorded after it was found unused says that it was used since.
 #[test]
 fn the_last_use_of_a_store_counts() {

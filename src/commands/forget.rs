@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::history::forget::{
     Extent, Forgotten, Held, Plan, let_go_elsewhere, plan, run as carry_out,
 };
+use crate::history::store::let_go;
 use crate::history::workspace::{Locked, Start};
 use crate::term::{json, style, text};
 
@@ -77,8 +78,13 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         drop(workspace);
         confirm(context, &plan)?;
     }
-    let (mut workspace, plan) = look(context, args)?;
-    let forgotten = carry_out(&mut workspace, &plan)?;
+    let (mut workspace, mut plan) = look(context, args)?;
+    let mut forgotten = carry_out(&mut workspace, &plan)?;
+    if workspace.store.is_some() {
+        let_go(&workspace, &plan.paths)?;
+        plan.own.is_staged = false;
+        forgotten.objects = 0;
+    }
     let elsewhere = let_go_elsewhere(workspace);
     let reported = report(context, &plan, &forgotten);
     // It is done here. What is left elsewhere, the same command does once more.

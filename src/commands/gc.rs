@@ -43,6 +43,9 @@ pub struct Args {
     /// Show what would go, and do nothing.
     #[arg(long)]
     dry_run: bool,
+    /// edio itself has started it, and nobody reads what it says: no store goes.
+    #[arg(long, hide = true)]
+    behind: bool,
 }
 
 #[derive(Serialize)]
@@ -87,10 +90,14 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     let days = args.days.map_or_else(|| retention(&workspace), Ok)?;
     let plan = plan(&workspace, days, clock::now())?;
-    let sweep = sweep(&context.place, args.days.unwrap_or(days.max(DAYS)));
     if !args.dry_run {
         carry_out(&mut workspace, &plan)?;
     }
+    if args.behind {
+        return Ok(0);
+    }
+    // What is said of the sessions here is not meant for the stores.
+    let sweep = sweep(&context.place, days.max(DAYS));
     let removed = tell_stores(context, &sweep, args)?;
     if !plan.is_nothing() || !removed {
         report(context, &plan, &workspace, args.dry_run)?;
@@ -180,13 +187,11 @@ pub fn run_behind(place: &Place, workspace: Locked) {
     let is_due = retention(&workspace)
         .and_then(|days| plan(&workspace, days, clock::now()))
         .is_ok_and(|plan| !plan.is_nothing());
-    let days = days_kept(&workspace);
     // Its lock must be free by then.
     drop(workspace);
-    let is_due = is_due || days.is_ok_and(|days| !sweep(place, days).is_nothing());
     if let (true, Ok(program)) = (is_due, env::this_program()) {
         let _ = Command::new(program)
-            .args(["gc", "-q"])
+            .args(["gc", "-q", "--behind"])
             .dir(&place.folder)
             .start_behind();
     }

@@ -40,19 +40,20 @@ impl Git {
         }
     }
 
-    /// Has git pack what the refs lead to, and throw away what nothing has led to for two weeks: for a git directory in
-    /// which nobody but edio works.
+    /// Has git pack what the refs lead to, and throw away what nothing leads to and is older than this, in git's words: for
+    /// a git directory in which nobody but edio works.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn collect(&self) -> Result<()> {
+    pub fn collect(&self, older_than: &str) -> Result<()> {
         self.give_objects()?;
         let own = Self {
             quarantine: None,
             ..self.clone()
         };
-        let ask = own.ask("gc").args(["-q", "--prune=2.weeks.ago"]);
+        let prune = format!("--prune={older_than}");
+        let ask = own.ask("gc").args(["-q", &prune]);
         ask.without_pathspec_rules().run().map(drop)
     }
 

@@ -237,7 +237,7 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     sweep_journal(workspace, plan)?;
     match workspace.store {
         // Nobody else collects there.
-        Some(_) => Ok(workspace.git.collect()?),
+        Some(_) => Ok(workspace.git.collect("2.weeks.ago")?),
         None => pack(workspace),
     }
 }

@@ -140,7 +140,7 @@ pub fn unreachable(remote: &Remote) -> impl Fn(GitError) -> Error {
 
 /// What git said. Its command, which may have a password in an address, is left out.
 fn said(error: GitError) -> Error {
-    match error.stderr().trim() {
+    match error.stderr().trim_ascii() {
         b"" => error.into(),
         said => Error::cannot(said.to_str_lossy()),
     }

@@ -222,6 +222,9 @@ impl Workspace {
         if !is_early || is_lost {
             workspace.read_again(&folder)?;
         }
+        if let Some(store) = &workspace.store {
+            store.serves()?;
+        }
         workspace.git.at_work = Some(folder);
         if workspace.state.git.is_none() {
             workspace.state.git = place.git.as_deref().and_then(identity);

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Result, While};
-use crate::gitengine::{self, Git, Search, git_bytes, os_path};
+use crate::gitengine::{self, Git, PrivateIndex, RepoPath, Search, git_bytes, os_path};
 use crate::process::Trace;
 
 pub use self::make::{Draft, Ground, ground, limit};
@@ -57,16 +57,37 @@ impl Store {
     }
 
     /// What lies there. `None` where it is no store.
-    fn read(home: &Path) -> Option<Self> {
-        let folder = fs::read(home.join(FOLDER)).ok()?;
+    ///
+    /// # Errors
+    ///
+    /// Something lies there, and can't be read.
+    fn read(home: &Path) -> io::Result<Option<Self>> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        let folder = match fs::read(home.join(FOLDER)) {
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+            read => read?,
+        };
         let folder = PathBuf::from(os_path(&folder));
         let home = home.to_owned();
-        folder.is_absolute().then_some(Self { folder, home })
+        Ok(folder.is_absolute().then_some(Self { folder, home }))
     }
 
-    /// Is it there, and this folder's? One that was copied, or renamed by hand, is not.
+    /// Is it there, and this folder's? One that was copied, or renamed by hand, is not. One that can't be read is: what is
+    /// meant for it must not go into a repository that is to be left alone.
     fn is_there(&self) -> bool {
-        Self::read(&self.home).is_some_and(|there| there.folder == self.folder)
+        match Self::read(&self.home) {
+            Ok(there) => there.is_some_and(|there| there.folder == self.folder),
+            Err(_) => true,
+        }
+    }
+
+    /// Notes that it serves: a gc that found it unused was wrong about that.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    pub fn serves(&self) -> Result<()> {
+        self.note_unused(None)
     }
 
     /// The git directory.
@@ -172,7 +193,7 @@ impl Stores {
         let stores = match self {
             Stores::None => return None,
             Stores::Only(store) => return Some(store.clone()),
-            Stores::In(stores) if !stores.is_dir() => return None,
+            Stores::In(stores) if is_absent(stores) => return None,
             Stores::In(stores) => stores,
         };
         let mut above = folder.ancestors();
@@ -197,11 +218,34 @@ impl Stores {
         let entries = fs::read_dir(stores).into_iter().flatten().flatten();
         let entries = entries.filter(|entry| !is_passing(entry));
         let mut all: Vec<Store> = entries
-            .filter_map(|entry| Store::read(&entry.path()))
+            .filter_map(|entry| Store::read(&entry.path()).ok().flatten())
             .collect();
         all.sort_by(|one, other| (&one.folder, &one.home).cmp(&(&other.folder, &other.home)));
         all
     }
+}
+
+/// Is nothing there? What can't be looked at may be there.
+fn is_absent(folder: &Path) -> bool {
+    let looked = fs::metadata(folder);
+    looked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Lets go of what was forgotten: nobody else works in a store, and nothing that is of use to somebody is unreachable.
+///
+/// # Errors
+///
+/// git failed.
+pub fn let_go(workspace: &Locked, paths: &[RepoPath]) -> Result<()> {
+    let git = &workspace.git;
+    let index = PrivateIndex::at(git, git.users_index());
+    if index.file.exists() {
+        let entries = git.list_index(&index.file)?.entries.into_iter();
+        let held = entries.map(|entry| entry.path);
+        let held: Vec<RepoPath> = held.filter(|path| path.is_among(paths)).collect();
+        index.drop_paths(&held)?;
+    }
+    Ok(git.collect("now")?)
 }
 
 /// Is it on the way in, or out?

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{GitError, newest_commit};
 use crate::process::Trace;
 
+use super::super::gc::DAYS;
 use super::super::lock::Claim;
 use super::make::NEW;
 use super::{Store, Stores, is_passing};
@@ -78,7 +79,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Works out what is to go: what serves nothing for so many days.
+    /// Works out what is to go: what serves nothing for so many days. For a store whose folder is gone they are 10 at
+    /// least, and never counted from the first look: its disk may be elsewhere for a while.
     pub fn plan(stores: &Stores, days: u32, now: i64, trace: Option<&Trace>) -> Self {
         let mut sweep = Self::default();
         for store in stores.all() {
@@ -86,6 +88,10 @@ impl Sweep {
             let Some(end) = End::of(&store) else {
                 sweep.back.extend(noted.map(|_| store));
                 continue;
+            };
+            let days = match end {
+                End::PutAway => days,
+                End::FolderGone => days.max(DAYS),
             };
             let is_old = |since: i64| now - since >= i64::from(days) * DAY;
             let mut since = noted.unwrap_or(now);
@@ -154,7 +160,7 @@ impl Unused {
             true => Some(Claim::on(&scratch.join("lock"))?),
             false => None,
         };
-        let is_there = Store::read(home).is_some();
+        let is_there = matches!(Store::read(home), Ok(Some(_)));
         if !is_there || End::of(&self.store) != Some(self.end) {
             return Ok(false);
         }
