@@ -1144,3 +1144,124 @@ fn doctor_and_init_guard_against_leaks_and_losses() {
     repo.edio(["init", "--remove"]).ok();
     assert_eq!(repo.read(".git/config"), config);
 }
+
+#[test]
+fn p9_a_secret_is_refused_also_when_it_was_accepted() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.write(
+        "notes.txt",
+        "token: ghp_abcdefghijklmnopqrstuvwxyz0123456789\n",
+    );
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let shared = Shared::of(repo);
+    let id = shared.id();
+    shared.repo.edio(["push"]).fails(3);
+    shared.repo.edio(["accept", "feat"]).ok();
+    let ran = shared.repo.edio(["push", "--session", &id]);
+    ran.fails(3);
+    assert!(ran.stderr.contains("notes.txt"), "{ran}");
+    assert_eq!(shared.refs(), [""; 0]);
+}
+
+#[test]
+fn p9_it_is_looked_at_where_it_is_pushed_to() {
+    let shared = Shared::new();
+    let public = shared.repo.outside().join("public.git");
+    shared
+        .repo
+        .git(["init", "-q", "--bare", public.to_str().unwrap()]);
+    shared.repo.git([
+        "remote",
+        "set-url",
+        "--push",
+        "origin",
+        public.to_str().unwrap(),
+    ]);
+    let ran = shared.repo.edio(["push", "--dry-run"]);
+    assert!(ran.ok().stderr.contains("1 commit of yours"), "{ran}");
+    shared.repo.edio(["push"]).ok();
+    assert_eq!(shared.refs(), [""; 0]);
+    assert!(!shared.refs_in(&public).is_empty());
+    shared.repo.write("a", "3\n");
+    shared.repo.edio(["snapshot"]).ok();
+    shared.repo.edio(["push"]).ok();
+    let id = shared.id();
+    shared
+        .repo
+        .edio(["gc", "--remote", "origin", "--session", &id])
+        .ok();
+    assert_eq!(shared.refs_in(&public), [""; 0]);
+    let other = shared.repo.outside().join("other.git");
+    shared.repo.git([
+        "remote",
+        "set-url",
+        "--push",
+        "--add",
+        "origin",
+        other.to_str().unwrap(),
+    ]);
+    shared.repo.edio(["push"]).fails(1);
+}
+
+#[test]
+fn p1_what_is_here_stays_where_the_remotes_refs_are_mirrored_here() {
+    let shared = Shared::new();
+    shared.repo.edio(["push"]).ok();
+    let clone = shared.clone("clone");
+    shared.repo.git_in(
+        &clone,
+        [
+            "config",
+            "--add",
+            "remote.origin.fetch",
+            "+refs/edio/*:refs/edio/*",
+        ],
+    );
+    shared.there(&clone, &["fetch"]).ok();
+    let fetched = shared.refs_in(&clone);
+    assert!(!fetched.is_empty());
+    let id = shared.id();
+    shared
+        .there(&clone, &["gc", "--remote", "origin", "--session", &id])
+        .ok();
+    assert_eq!(shared.refs(), [""; 0]);
+    assert_eq!(shared.refs_in(&clone), fetched);
+}
+
+/// What a filter takes out stays here; and what another repository says of the bytes behind a blob is not believed, for
+/// no diff would show it.
+#[test]
+fn p9_bytes_that_differ_by_more_than_line_ends_neither_leave_nor_come() {
+    let repo = Repo::with(&[
+        (".gitattributes", "*.x filter=x\n*.t text=auto\n"),
+        ("a.x", "0\n"),
+    ]);
+    repo.git(["config", "filter.x.clean", "sed /^OUT/d"]);
+    repo.write("a.x", "1\nOUT hush\n");
+    repo.write("a.t", "1\r\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let shared = Shared::of(repo);
+    let id = shared.id();
+    shared.repo.edio(["push"]).ok();
+    assert!(!shared.has(&shared.bare, "1\nOUT hush\n"));
+    let clone = shared.clone("clone");
+    shared.there(&clone, &["fetch"]).ok();
+    shared
+        .there(&clone, &["restore", "1", "--session", &id])
+        .ok();
+    assert_eq!(fs::read(clone.join("a.x")).unwrap(), b"1\n");
+    assert_eq!(fs::read(clone.join("a.t")).unwrap(), b"1\r\n");
+    // With all that is beside it, it comes, and is not put on disk.
+    shared.repo.write("a.x", "2\nOUT hush\n");
+    shared.repo.edio(["snapshot", "-m", "second"]).ok();
+    shared.repo.edio(["push", "--with-side"]).ok();
+    let clone = shared.clone("other");
+    shared.there(&clone, &["fetch"]).ok();
+    shared
+        .there(&clone, &["restore", "2", "--session", &id])
+        .ok();
+    assert_eq!(fs::read(clone.join("a.x")).unwrap(), b"2\n");
+    // Here it is as it was.
+    shared.repo.edio(["restore", "1"]).ok();
+    assert_eq!(shared.repo.read("a.x"), "1\nOUT hush\n");
+}

@@ -158,7 +158,8 @@ impl Git {
         let ask = self.begin(verb, &dropped);
         match prompts {
             Prompts::OnTerminal => ask,
-            Prompts::Never => ask.env("GIT_TERMINAL_PROMPT", "0"),
+            // An empty name is that of no program: no window opens.
+            Prompts::Never => ask.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", ""),
         }
     }
 

@@ -44,6 +44,14 @@ pub struct Leaving {
     pub bytes: u64,
 }
 
+/// The addresses of a remote.
+pub struct Addresses {
+    /// Where it is fetched from.
+    pub fetched: Option<String>,
+    /// Where it is pushed to.
+    pub pushed: Vec<String>,
+}
+
 impl Git {
     /// The names of the configured remotes.
     ///
@@ -54,6 +62,24 @@ impl Git {
         let output = self.ask("remote").run()?;
         let names = output.lines().map(|line| line.to_str_lossy().into_owned());
         Ok(names.collect())
+    }
+
+    /// Where a remote is fetched from, and where it is pushed to.
+    ///
+    /// # Errors
+    ///
+    /// There is no such remote, or git failed.
+    pub fn addresses_of(&self, name: &str) -> Result<Addresses> {
+        let ask = |more: &[&str]| {
+            let ask = self.ask("remote").arg("get-url").args(more);
+            let output = ask.args(["--", name]).run()?;
+            let lines = output.lines().map(|line| line.to_str_lossy().into_owned());
+            Ok::<Vec<String>, super::error::GitError>(lines.collect())
+        };
+        Ok(Addresses {
+            fetched: ask(&[])?.into_iter().next(),
+            pushed: ask(&["--push", "--all"])?,
+        })
     }
 
     /// The remotes of a branch: the one that it is pulled from, and the one that it is pushed to.
@@ -113,16 +139,15 @@ impl Git {
         Ok(output.lines().filter_map(object).collect())
     }
 
-    /// Those of them that the user's own branches and tags don't have, with a path of each.
+    /// The same with a path of each.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn leaving_unseen(&self, tips: &[Oid], without: &[Oid]) -> Result<BTreeMap<Oid, Vec<u8>>> {
+    pub fn leaving_by_path(&self, tips: &[Oid], without: &[Oid]) -> Result<BTreeMap<Oid, Vec<u8>>> {
         let ask = self
             .ask("rev-list")
-            .args(["--objects", "--missing=allow-any"]);
-        let ask = ask.args(["--stdin", "--not", "--branches", "--tags", "--remotes"]);
+            .args(["--objects", "--missing=allow-any", "--stdin"]);
         let output = ask.input(range(tips, without)).run()?;
         let object = |line: &[u8]| {
             let (oid, path) = line.split_once_str(" ").unwrap_or((line, b""));
@@ -191,6 +216,10 @@ impl Git {
         let mut ask = self.ask_elsewhere("push", remote.prompts);
         // A mirror takes no refs by name.
         let name = String::from_utf8_lossy(&git_bytes(remote.name.as_ref())).into_owned();
+        if self.remotes()?.contains(&name) {
+            // Where its refs are mirrored here, git would write, and remove, the mirrored ones, too.
+            ask = ask.setting(format!("remote.{name}.fetch=^refs/edio/*"));
+        }
         if settings.is_true(&format!("remote.{name}.mirror")) {
             ask = ask.setting(format!("remote.{name}.mirror=false"));
         }

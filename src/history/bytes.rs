@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::gitengine::{Conversion, Difference, Entry, Mode, Oid, RepoPath};
 
 use super::ops::FromBytes;
+use super::refnames::{self, Leaf, Shelf};
 use super::restore::disk_blob_id;
 use super::scan::{Recent, Scan, Touched};
 use super::turn::{Ending, Kind, Turn};
@@ -69,6 +70,11 @@ pub enum Scope<'a> {
 }
 
 impl RawIds {
+    /// Is this the raw content that is noted of the path?
+    pub fn has_raw(&self, path: &RepoPath, raw: &Oid) -> bool {
+        self.noted.get(path).is_some_and(|noted| &noted.raw == raw)
+    }
+
     /// Reads the notes: `<blob> <raw> <mode> TAB <path> NUL`, for each path.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let records = bytes.split_str("\0").filter(|record| !record.is_empty());
@@ -468,10 +474,66 @@ pub fn only_lfs(
 ///
 /// It can't be read: then nobody knows which bytes to bring back.
 pub fn of_turn(workspace: &Workspace, turn: &Turn) -> Result<RawIds> {
-    Ok(RawIds {
+    let noted = RawIds {
         unnoted: Unnoted::of(turn),
         ..read(workspace, turn.note.side.as_ref())?
-    })
+    };
+    if noted.is_empty() || !is_from_elsewhere(workspace, turn)? {
+        return Ok(noted);
+    }
+    // Whoever made it could name any bytes for a blob, and no diff would show them.
+    let believed = only_line_ends(workspace, &noted)?;
+    match believed.noted.len() == noted.noted.len() {
+        true => Ok(believed),
+        false => Ok(believed.else_as_checked_out()),
+    }
+}
+
+/// Was the session made in another repository?
+fn is_from_elsewhere(workspace: &Workspace, turn: &Turn) -> Result<bool> {
+    let id = &turn.note.session;
+    let standing = workspace.state.session.as_ref();
+    if standing.is_some_and(|standing| &standing.id == id) {
+        return Ok(false);
+    }
+    let name = |shelf| refnames::name(shelf, id, Leaf::Current);
+    let (active, archive) = (name(Shelf::Active), name(Shelf::Archive));
+    Ok(workspace.git.ref_names(&[&active, &archive])?.is_empty())
+}
+
+/// Those of the notes in which the bytes on disk are the blob's but for line ends.
+///
+/// # Errors
+///
+/// git failed.
+pub fn only_line_ends(workspace: &Workspace, noted: &RawIds) -> Result<RawIds> {
+    let git = &workspace.git;
+    let pairs = noted.noted.values().flat_map(|raw| [&raw.blob, &raw.raw]);
+    let oids: Vec<Oid> = pairs.cloned().collect();
+    let missing: BTreeSet<Oid> = git.missing(&oids)?.into_iter().collect();
+    let is_here = |raw: &Raw| !missing.contains(&raw.blob) && !missing.contains(&raw.raw);
+    let mut believed = RawIds {
+        noted: BTreeMap::new(),
+        unnoted: noted.unnoted,
+    };
+    let here: Vec<(&RepoPath, &Raw)> = noted.noted.iter().filter(|(_, r)| is_here(r)).collect();
+    let pairs = here.iter().flat_map(|(_, raw)| [&raw.blob, &raw.raw]);
+    let pairs: Vec<Oid> = pairs.cloned().collect();
+    let mut objects = git.objects(&pairs)?;
+    let mut next = |oid: &Oid| -> Result<Vec<u8>> {
+        let length = objects.next_of("blob", oid)?;
+        let bytes = objects.answer.exactly(length)?;
+        objects.end_of_object()?;
+        Ok(bytes)
+    };
+    for (path, raw) in here {
+        let [blob, bytes] = [next(&raw.blob)?, next(&raw.raw)?];
+        if blob.replace("\r\n", "\n") == bytes.replace("\r\n", "\n") {
+            believed.noted.insert(path.clone(), raw.clone());
+        }
+    }
+    objects.answer.close()?;
+    Ok(believed)
 }
 
 /// The notes of the snapshot that the session stands at, as far as this workspace knows: it may know more than the

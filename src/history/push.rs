@@ -325,7 +325,8 @@ fn parcel(
     let commits = workspace.git.commits(&commits)?;
     let files = files(workspace, &commits)?;
     if wish.secrets == Secrets::Refuse {
-        let contents = workspace.git.leaving_unseen(&tips, had)?;
+        let known = [had, &before_it(workspace, session)?].concat();
+        let contents = workspace.git.leaving_by_path(&tips, &known)?;
         let leaks = leak::find(workspace, &commits, &contents, &files)?;
         refuse_leaks(&session.id, &leaks)?;
     }
@@ -340,6 +341,15 @@ fn parcel(
         commits: users.into_iter().map(|commit| commit.oid).collect(),
         changes,
     })
+}
+
+/// The commit of the user's that a session began on. What leads to it is theirs, and was theirs before.
+fn before_it(workspace: &Workspace, session: &Session) -> Result<Vec<Oid>> {
+    let Some(first) = session.turns.values().next() else {
+        return Ok(Vec::new());
+    };
+    let baseline = session.before(workspace, first)?;
+    Ok(baseline.note.head.commit.into_iter().collect())
 }
 
 /// The files that snapshots among these commits changed, and those in side commits, which are not paths of the work tree.

@@ -1,7 +1,7 @@
 //! A remote: which one is meant, what it has of sessions, and objects of its own to look at before they are taken in.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use bstr::ByteSlice;
@@ -63,12 +63,32 @@ pub fn meant(
             // git would look for it from the top of the work tree.
             match path.exists() && !is_name()? {
                 true => path.into_os_string(),
+                false if way == Way::There => where_pushed(workspace, word)?,
                 false => word.to_owned(),
             }
         }
+        None if way == Way::There => where_pushed(workspace, usual(workspace, way)?.as_ref())?,
         None => usual(workspace, way)?.into(),
     };
     Ok(Remote { name, prompts })
+}
+
+/// The same, or the address to which a remote is pushed, where that is another than it is fetched from: what it has is to be
+/// looked at there, too.
+fn where_pushed(workspace: &Workspace, word: &OsStr) -> Result<OsString> {
+    let name = word.to_string_lossy();
+    if !workspace.git.remotes()?.iter().any(|known| *known == name) {
+        return Ok(word.to_owned());
+    }
+    let addresses = workspace.git.addresses_of(&name)?;
+    match addresses.pushed.as_slice() {
+        [only] if Some(only) != addresses.fetched.as_ref() => Ok(only.into()),
+        [_] | [] => Ok(word.to_owned()),
+        _ => Err(
+            Error::cannot(format!("{name} is pushed to several addresses"))
+                .hint("give the one that is meant: git remote get-url --push --all"),
+        ),
+    }
 }
 
 fn usual(workspace: &Workspace, way: Way) -> Result<String> {
@@ -120,6 +140,10 @@ pub fn shown(remote: &Remote) -> String {
     };
     let host = rest.split('/').next().unwrap_or_default();
     match host.rsplit_once('@') {
+        // A token may stand in the place of the name.
+        Some((user, _)) if scheme.starts_with("http") => {
+            format!("{scheme}://…{}", &rest[user.len()..])
+        }
         Some((user, _)) if user.contains(':') => {
             let name = user.split(':').next().unwrap_or_default();
             format!("{scheme}://{name}:…{}", &rest[user.len()..])
@@ -141,7 +165,7 @@ pub fn unreachable(remote: &Remote) -> impl Fn(GitError) -> Error {
 /// What git said. Its command, which may have a password in an address, is left out.
 fn said(error: GitError) -> Error {
     match error.stderr().trim_ascii() {
-        b"" => error.into(),
+        b"" => Error::cannot("git has not said why"),
         said => Error::cannot(said.to_str_lossy()),
     }
 }

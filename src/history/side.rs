@@ -357,6 +357,7 @@ pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Optio
             .filter(is_needed)
             .map(|(path, entry)| (path, Some(entry)))
             .collect();
+        let entries = with_line_ends_alone(workspace, &commit.tree, entries)?;
         if entries.is_empty() {
             continue;
         }
@@ -370,6 +371,33 @@ pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Optio
         last = Some(workspace.git.write_commit(&tree, &parents, &by, &message)?);
     }
     Ok(last)
+}
+
+type Entries = Vec<(RepoPath, Option<Entry>)>;
+
+/// The entries of a side commit without the raw bytes that differ from their blobs by more than line ends: what a filter
+/// takes out it may take out for a reason.
+fn with_line_ends_alone(workspace: &Locked, tree: &Oid, mut entries: Entries) -> Result<Entries> {
+    let is_list = |(path, _): &(RepoPath, Option<Entry>)| path.as_bytes() == RAW_IDS.as_bytes();
+    if !entries.iter().any(is_list) {
+        return Ok(entries);
+    }
+    let noted = bytes::read(workspace, Some(tree))?;
+    let kept = bytes::only_line_ends(workspace, &noted)?;
+    if kept.says_the_same(&noted) {
+        return Ok(entries);
+    }
+    entries.retain(|(path, entry)| match place(path) {
+        Some((RAW, path)) => entry
+            .as_ref()
+            .is_some_and(|entry| kept.has_raw(&path, &entry.oid)),
+        _ => path.as_bytes() != RAW_IDS.as_bytes(),
+    });
+    if !kept.is_empty() {
+        let list = workspace.git.write_blob(&kept.write())?;
+        entries.push(file(RAW_IDS, list)?);
+    }
+    Ok(entries)
 }
 
 const PARTS: [Part; 8] = [
