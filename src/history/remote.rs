@@ -253,14 +253,21 @@ mod tests {
             };
             shown(&remote)
         };
-        assert_eq!(
-            named("https://me:hush@example.com/a@b:c.git"),
-            "https://me:…@example.com/a@b:c.git"
-        );
+        for (full, shown) in [
+            (
+                "https://me:hush@example.com/a@b:c.git",
+                "https://…@example.com/a@b:c.git",
+            ),
+            // A token in the place of the name.
+            ("https://hush@example.com/a", "https://…@example.com/a"),
+            ("ssh://me:hush@example.com/a", "ssh://me:…@example.com/a"),
+        ] {
+            assert_eq!(named(full), shown);
+        }
         for plain in [
             "origin",
             "git@example.com:a.git",
-            "https://me@example.com/a",
+            "ssh://me@example.com/a",
             "ssh://example.com:22/a:b@c",
             "../a",
         ] {
