@@ -187,6 +187,7 @@ fn every_command_in_the_other_pages_works() {
             "ci.md",
             "conversation.md",
             "faq.md",
+            "how-it-works.md",
             "recovery.md",
             "security.md"
         ]
