@@ -533,6 +533,16 @@ fn p9_what_is_forgotten_is_gone_from_a_store_at_once() {
     assert!(!has());
 }
 
+#[test]
+fn a_git_directory_that_lies_in_the_folder_is_in_no_store() {
+    let repo = plain();
+    repo.git(["init", "-q", "--bare", ".bare"]);
+    repo.write(".git", "gitdir: ./.bare\n");
+    let ran = repo.edio(["init", "--store", "--agents", "none"]);
+    assert!(ran.fails(3).stderr.contains("lies in it"), "{ran}");
+    assert_eq!(listed(&repo), [""; 0]);
+}
+
 /// What is meant for a store goes nowhere else, also when that can't be read.
 #[test]
 fn p1_a_store_that_can_not_be_read_is_no_reason_to_write_into_the_repository() {

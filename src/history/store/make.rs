@@ -9,7 +9,7 @@ use bstr::ByteSlice;
 use tempfile::TempDir;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{self, Git, RepoPath, Search, git_bytes};
+use crate::gitengine::{self, Git, RepoPath, Search, git_bytes, os_path};
 use crate::process::Trace;
 
 use super::super::limits::{Flood, Limits, TooMuch, home_or_disk};
@@ -91,6 +91,15 @@ pub fn ground(place: &Place) -> Result<Ground> {
         let error = Error::refused(format!("this is a git directory: {shown}"));
         return Err(error.hint("go to a work tree"));
     }
+    if let Some(git_dir) = git_directory_within(&folder) {
+        // Turns would hold it, and a restore would take its branches back.
+        let error = Error::refused(format!(
+            "the git directory of {shown} lies in it, and not in .git"
+        ));
+        return Err(error
+            .because(Error::refused(format!("it is {}", git_dir.display())))
+            .hint("go to a work tree, or move it: git init --separate-git-dir"));
+    }
     let real = real(stores);
     if real.starts_with(&folder) || folder.starts_with(&real) {
         let error = Error::refused(format!("{shown} and the stores lie in each other"));
@@ -106,6 +115,14 @@ pub fn ground(place: &Place) -> Result<Ground> {
         true => Ok(Ground::Away(store)),
         false => Ok(Ground::Free(store)),
     }
+}
+
+/// The git directory to which a `.git` file leads, where that lies in the same folder.
+fn git_directory_within(folder: &Path) -> Option<PathBuf> {
+    let file = fs::read(folder.join(".git")).ok()?;
+    let target = file.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    let target = fs::canonicalize(folder.join(os_path(target))).ok()?;
+    target.starts_with(folder).then_some(target)
 }
 
 fn is_git_directory(folder: &Path) -> bool {
