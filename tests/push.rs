@@ -763,6 +763,16 @@ fn p9_nothing_that_comes_is_trusted_and_the_others_come() {
         let refs = shared.refs_in(&clone);
         assert_eq!(refs.len(), 1, "{said}: {refs:?}");
         is_the_same(&shared, &clone, &id);
+        // It keeps nobody from clearing up, and goes by name.
+        shared.there(&clone, &["gc", "--remote", "origin"]).ok();
+        let words = ["gc", "--remote", "origin", "--session", evil];
+        shared.there(&clone, &words).ok();
+        let left: Vec<_> = refs_of(&shared, evil).into_iter().collect();
+        assert!(
+            left.iter()
+                .all(|(leaf, _)| !["current", "ops", "1"].contains(&leaf.as_str())),
+            "{left:?}"
+        );
         for (leaf, _) in &refs_of(&shared, evil) {
             let name = format!("refs/edio/shared/{evil}/{leaf}");
             repo.git_in(&shared.bare, ["update-ref", "-d", &name]);

@@ -1,12 +1,14 @@
 //! Sessions are taken off a remote again. What is here stays.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange, Remote, Sent};
 
 use super::ancestry::Ancestry;
 use super::gc::is_due;
 use super::push::refused_there;
-use super::refnames::{self, SessionId, Shelf};
+use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::remote::{self, Incoming};
 use super::shared::Leaves;
 use super::turn::{Kind, Turn};
@@ -71,10 +73,40 @@ pub fn stale(
         return stale_among(workspace, &sessions, old, now);
     }
     let incoming = Incoming::new(workspace)?;
-    incoming.take(workspace, remote, &unknown)?;
-    incoming.with(workspace, |workspace| {
-        stale_among(workspace, &sessions, old, now)
-    })
+    let mut spoilt = BTreeSet::new();
+    if incoming.take(workspace, remote, &unknown).is_err() {
+        // One that git refuses keeps no other from going.
+        for session in &unknown {
+            let taken = incoming.take(workspace, remote, std::slice::from_ref(session));
+            if taken.is_err() {
+                spoilt.insert(session.0.clone());
+            }
+        }
+    }
+    let sound = sessions.iter().filter(|(id, _)| !spoilt.contains(*id));
+    let sound: Vec<_> = sound.copied().collect();
+    let due = incoming.with(workspace, |workspace| {
+        stale_among(workspace, &sound, old, now)
+    })?;
+    // Of what nobody can look into only the beginning is known: it goes where it is named.
+    let wanted = sessions.iter().filter(|(id, _)| spoilt.contains(*id));
+    let named = wanted.filter(|_| matches!(old, Old::This(_)));
+    let blind = named.map(|(id, leaves)| Stale {
+        id: (*id).clone(),
+        turns: leaves
+            .iter()
+            .filter(|(leaf, _)| matches!(leaf, Leaf::Turn(_)))
+            .count(),
+        last_used: id.began().unwrap_or(now),
+        refs: deletions(id, leaves),
+    });
+    Ok(due.into_iter().chain(blind).collect())
+}
+
+fn deletions(id: &SessionId, leaves: &Leaves) -> Vec<RefChange> {
+    let refs = leaves.iter();
+    refs.map(|(leaf, oid)| RefChange::delete(refnames::name(Shelf::Shared, id, *leaf), oid))
+        .collect()
 }
 
 fn stale_among(
@@ -102,21 +134,18 @@ fn stale_among(
         };
         if is_wanted {
             let numbered = |turn: &&Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
-            let refs = leaves.iter().map(|(leaf, oid)| {
-                RefChange::delete(refnames::name(Shelf::Shared, id, *leaf), oid)
-            });
             due.push(Stale {
                 id: (*id).clone(),
                 turns: turns.iter().filter(numbered).count(),
                 last_used,
-                refs: refs.collect(),
+                refs: deletions(id, leaves),
             });
         }
     }
     Ok(due)
 }
 
-/// So many refs are deleted in one push: they are words of a command.
+/// So many refs are deleted in one push, and all of a session's: they are words of a command.
 const AT_ONCE: usize = 300;
 
 /// Takes these sessions off a remote: each ref only where it is as it was seen.
@@ -125,10 +154,18 @@ const AT_ONCE: usize = 300;
 ///
 /// The remote can't be reached, or one of them has moved on there meanwhile.
 pub fn take_off(workspace: &mut Locked, remote: &Remote, pruned: &[Stale]) -> Result<()> {
-    let changes: Vec<RefChange> = pruned.iter().flat_map(|it| it.refs.clone()).collect();
-    for changes in changes.chunks(AT_ONCE) {
+    let mut pushes: Vec<Vec<RefChange>> = Vec::new();
+    for session in pruned {
+        match pushes.last_mut() {
+            Some(push) if push.len() + session.refs.len() <= AT_ONCE => {
+                push.extend(session.refs.iter().cloned());
+            }
+            _ => pushes.push(session.refs.clone()),
+        }
+    }
+    for changes in pushes {
         let sent = workspace.while_free(|workspace| {
-            let sent = workspace.git.send_to(remote, &workspace.settings, changes);
+            let sent = workspace.git.send_to(remote, &workspace.settings, &changes);
             sent.map_err(remote::unreachable(remote))
         })?;
         if let Sent::Refused(why) = sent {
