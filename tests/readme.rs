@@ -184,6 +184,7 @@ fn every_command_in_the_other_pages_works() {
     assert_eq!(
         typed,
         [
+            "agents.md",
             "ci.md",
             "conversation.md",
             "faq.md",
