@@ -1275,3 +1275,21 @@ fn p9_bytes_that_differ_by_more_than_line_ends_neither_leave_nor_come() {
     shared.repo.edio(["restore", "1"]).ok();
     assert_eq!(shared.repo.read("a.x"), "1\nOUT hush\n");
 }
+
+#[test]
+fn p5_what_a_killed_fetch_has_left_spoils_nothing() {
+    let shared = Shared::new();
+    shared.repo.edio(["push"]).ok();
+    let id = shared.id();
+    let clone = shared.clone("clone");
+    shared.there(&clone, &["fetch"]).ok();
+    let fetched = shared.refs_in(&clone);
+    shared.repo.edio(["restore", "1"]).ok();
+    shared.repo.edio(["push"]).ok();
+    shared.there(&clone, &["fetch"]).ok();
+    let name = format!("refs/edio/shared/{id}/current");
+    shared.repo.git_in(&clone, ["update-ref", "-d", &name]);
+    shared.there(&clone, &["fetch"]).ok();
+    assert_ne!(shared.refs_in(&clone), fetched);
+    is_the_same(&shared, &clone, &id);
+}

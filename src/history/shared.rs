@@ -381,7 +381,9 @@ pub fn taken(
     let here = sessions.iter().filter(|session| &session.id == id);
     let (shared, own): (Vec<&Session>, Vec<&Session>) =
         here.partition(|session| session.shelf == Shelf::Shared);
-    let known = own.first().or(shared.first());
+    // Without a `current` it is what a fetch that was killed has left.
+    let is_whole = |session: &&&Session| session.current.is_some();
+    let known = own.first().or(shared.first()).filter(is_whole);
     let relation = match known {
         Some(known) => given.relation(workspace, &State::of(workspace, known)?)?,
         None => Relation::Ahead,
