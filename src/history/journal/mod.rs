@@ -107,6 +107,7 @@ impl Known {
     /// Takes what is remembered for lost: the session stands elsewhere than was thought. What is awaited is not of it.
     pub fn lose(&mut self) {
         self.session = None;
+        self.stamps.clear();
     }
 
     /// Is this a side commit that holds nothing but the journal?
