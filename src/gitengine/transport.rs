@@ -216,9 +216,9 @@ impl Git {
         let mut ask = self.ask_elsewhere("push", remote.prompts);
         // A mirror takes no refs by name.
         let name = String::from_utf8_lossy(&git_bytes(remote.name.as_ref())).into_owned();
-        if self.remotes()?.contains(&name) {
+        if let (true, Some(folder)) = (self.remotes()?.contains(&name), folder_of(changes)) {
             // Where its refs are mirrored here, git would write, and remove, the mirrored ones, too.
-            ask = ask.setting(format!("remote.{name}.fetch=^refs/edio/*"));
+            ask = ask.setting(format!("remote.{name}.fetch=^{folder}/*"));
         }
         if settings.is_true(&format!("remote.{name}.mirror")) {
             ask = ask.setting(format!("remote.{name}.mirror=false"));
@@ -255,6 +255,13 @@ impl Git {
         why.dedup();
         Ok(Sent::Refused(why.join("; ")))
     }
+}
+
+/// The first two parts of the names of these refs: whose they are.
+fn folder_of(changes: &[RefChange]) -> Option<&str> {
+    let name = changes.first()?.name.as_str();
+    let (end, _) = name.match_indices('/').nth(1)?;
+    name.get(..end)
 }
 
 /// What leads from some commits to others, as git reads it.

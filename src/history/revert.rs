@@ -65,8 +65,7 @@ pub fn revert(
 ) -> Result<Reverted> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace, TooMuch::Take)?;
-    let (plan, sources, raw_ids) = make_plan(workspace, &session, &scan, wish)?;
-    let before = session.before(workspace, &wish.first)?;
+    let (plan, sources, raw_ids, before) = make_plan(workspace, &session, &scan, wish)?;
     let beside = changed_between(workspace, &before, &wish.last)?;
     if plan.is_nothing() {
         let nothing = Error::cannot("there is nothing left of it to take back");
@@ -132,7 +131,7 @@ fn make_plan(
     session: &Session,
     scan: &Scan,
     wish: &Wish,
-) -> Result<(Plan, Sources, RawIds)> {
+) -> Result<(Plan, Sources, RawIds, Turn)> {
     refuse_other_line(workspace, session, wish)?;
     let before = session.before(workspace, &wish.first)?;
     let raw_ids = bytes::of_turn(workspace, &before)?.else_as_checked_out();
@@ -162,7 +161,7 @@ fn make_plan(
         _ => true,
     });
     let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
-    Ok((plan, sources, raw_ids))
+    Ok((plan, sources, raw_ids, before))
 }
 
 /// The first turn must lie on the way to the last: what a left arm did is not in the last.
