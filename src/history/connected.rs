@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Git, RepoPath, git_bytes};
 
+use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced};
 use super::state::write_at_once;
 use super::workspace::{Locked, Workspace};
@@ -413,6 +414,16 @@ impl Excludes {
         patterns
             .map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
             .collect()
+    }
+
+    /// Keeps other worktrees from changing it, as long as this is held. A change is noticed all the same, but of three at
+    /// once one could put back what another has just written.
+    ///
+    /// # Errors
+    ///
+    /// Another holds it for too long.
+    pub fn hold(git: &Git) -> Result<Option<Brief>> {
+        Brief::on_folder(&git.common_dir.join("info"))
     }
 
     /// Adds and takes away patterns. What another worktree has written stays out of git's sight there.

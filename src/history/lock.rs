@@ -184,6 +184,19 @@ impl Brief {
         wait(&open, MOMENT).or_cannot(|| format!("can't lock {}", file.display()))?;
         Ok(Self(open))
     }
+
+    /// Takes one on a folder: no file is left behind. `None` where the system locks no folders.
+    ///
+    /// # Errors
+    ///
+    /// Another holds it for too long.
+    pub fn on_folder(folder: &Path) -> Result<Option<Self>> {
+        let Ok(open) = File::open(folder) else {
+            return Ok(None);
+        };
+        wait(&open, MOMENT).or_cannot(|| format!("can't lock {}", folder.display()))?;
+        Ok(Some(Self(open)))
+    }
 }
 
 impl Drop for Lock {

@@ -202,12 +202,20 @@ impl Work<'_> {
         const TRIES: usize = 20;
         let mut outcome = Ok(());
         for _ in 0..TRIES {
+            let held = match Excludes::hold(&self.workspace.git) {
+                Ok(held) => held,
+                Err(error) => {
+                    outcome = Err(error);
+                    continue;
+                }
+            };
             let excludes = Excludes::read(&self.workspace.git).map_err(|barred| {
                 Error::cannot("can't keep the new files out of git's sight")
                     .because(Error::cannot(format!("info/exclude: {barred}")))
                     .hint("edio init --shared leaves them in git's sight")
             })?;
             outcome = excludes.change(self.workspace, connected, added, dropped);
+            drop(held);
             if outcome.is_ok() {
                 break;
             }
