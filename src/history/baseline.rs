@@ -10,7 +10,7 @@ use super::refs;
 use super::scan::Scan;
 use super::side::{self, OfTurn};
 use super::skipped;
-use super::snapshot::{Ground, Moment, is_long, note, remember};
+use super::snapshot::{Ground, Moment, note, remember};
 use super::state::Standing;
 use super::turn::{Ending, Kind, Note, Number, Work, signature};
 use super::workspace::{Locked, Workspace};
@@ -85,6 +85,7 @@ pub fn begin_here(
         journal: &noted.journal,
     };
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
+    let alone = side.clone().filter(|_| of_turn.is_only_journal());
     let work = Work {
         shared,
         ..Work::default()
@@ -97,8 +98,6 @@ pub fn begin_here(
         side,
         ..baseline_note(workspace, &id, &scan.head)
     };
-    let is_alone = raw_ids.is_empty() && !is_long(&scan.skipped);
-    let alone = note.side.clone().filter(|_| is_alone);
     let standing = begin_with(workspace, &scan.tree, note, moment)?;
     journal::remember(workspace, &standing.id, noted, alone);
     remember(workspace, scan)?;

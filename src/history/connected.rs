@@ -19,7 +19,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{Git, RepoPath, git_bytes};
 
 use super::lock::Brief;
-use super::restore::disk::{Content, Disk, Displaced};
+use super::restore::disk::{Content, Disk, Displaced, is_executable};
 use super::state::write_at_once;
 use super::workspace::{Locked, Workspace};
 
@@ -122,7 +122,8 @@ impl Site {
 
     /// Can it be run?
     pub fn is_program(&self) -> bool {
-        is_executable(&self.path.below(&self.base))
+        let meta = self.path.below(&self.base).metadata();
+        meta.is_ok_and(|meta| is_executable(&meta))
     }
 
     /// Writes the file, all at once. Its permissions stay, but for a program's: that can be run.
@@ -187,18 +188,6 @@ impl Site {
         Error::cannot(format!("{} is being changed by another", file.display()))
             .hint("run it again")
     }
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    false
 }
 
 /// What is remembered of the files that `init` has written in a workspace.

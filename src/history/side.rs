@@ -118,6 +118,13 @@ pub struct OfTurn<'a> {
     pub journal: &'a Journal,
 }
 
+impl OfTurn<'_> {
+    /// Does its side commit hold nothing but the journal?
+    pub fn is_only_journal(&self) -> bool {
+        self.raw_ids.is_empty() && !skipped::are_many(self.skipped)
+    }
+}
+
 /// Saves what belongs to a turn. Returns the commit; `None` where there is nothing to save.
 ///
 /// # Errors
@@ -131,7 +138,7 @@ pub fn save_of_turn(
 ) -> Result<Option<Oid>> {
     let mut entries = Vec::new();
     let git = &workspace.git;
-    if of_turn.skipped.len() > skipped::NAMED {
+    if skipped::are_many(of_turn.skipped) {
         let list = skipped::write(of_turn.skipped.len(), of_turn.skipped);
         entries.push(file(SKIPPED, git.write_blob(list.as_bytes())?)?);
     }

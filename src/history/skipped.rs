@@ -11,6 +11,11 @@ use super::limits::size;
 /// How many are named in the turn's commit itself.
 pub const NAMED: usize = 20;
 
+/// Are they too many to be named in the turn's own commit?
+pub fn are_many(skipped: &[Skipped]) -> bool {
+    skipped.len() > NAMED
+}
+
 /// Why a path could not be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -196,7 +196,7 @@ fn write_scan(
     let message = request.message.clone();
     let message = message.unwrap_or_else(|| summary_with(&paths, &look));
     let noted = journal::keep(workspace, &ground.standing.id, look)?;
-    let side = save_side(workspace, &ground.standing, scan, &noted, request.moment)?;
+    let (side, alone) = save_side(workspace, &ground.standing, scan, &noted, request.moment)?;
     let note = Note {
         message,
         kind: request.kind,
@@ -208,16 +208,10 @@ fn write_scan(
         side,
         ..note(workspace, &ground.standing.id, &scan.head)
     };
-    let is_alone = scan.on_disk(workspace)?.raw_ids.is_empty() && !is_long(&scan.skipped);
-    let alone = note.side.clone().filter(|_| is_alone);
     let seconds = request.moment.seconds;
     let turn = write_with_conversation(workspace, ground, &scan.tree, note, seconds)?;
     journal::remember(workspace, &turn.note.session, noted, alone);
     Ok(turn)
-}
-
-pub(super) fn is_long(skipped: &[Skipped]) -> bool {
-    skipped.len() > skipped::NAMED
 }
 
 /// Writes a turn with what was said and done for it. A kill in between leaves that for the next turn, too.
@@ -316,14 +310,15 @@ pub fn record_named(
     Ok(true)
 }
 
-/// Saves what the turn's tree can't hold: the bytes on disk behind conversions, and a long list of what is skipped.
+/// Saves what the turn's tree can't hold: the bytes on disk behind conversions, a long list of what is skipped, and the
+/// journal. Returns the side commit, and once more where it holds nothing but the journal.
 fn save_side(
     workspace: &mut Locked,
     standing: &Standing,
     scan: &Scan,
     noted: &Noted,
     moment: Moment,
-) -> Result<Option<Oid>> {
+) -> Result<(Option<Oid>, Option<Oid>)> {
     let on_disk = scan.on_disk(workspace)?;
     let raw_ids = &on_disk.raw_ids;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
@@ -332,13 +327,15 @@ fn save_side(
         skipped: &scan.skipped,
         journal: &noted.journal,
     };
-    match on_disk.is_news || noted.is_news || is_long(&scan.skipped) {
-        true => side::save_of_turn(workspace, &standing.id, &of_turn, moment.seconds),
+    let side = match on_disk.is_news || noted.is_news || skipped::are_many(&scan.skipped) {
+        true => side::save_of_turn(workspace, &standing.id, &of_turn, moment.seconds)?,
         false => {
             let is_used = !raw_ids.is_empty() || !noted.journal.is_empty();
-            Ok(standing.side.clone().filter(|_| is_used))
+            standing.side.clone().filter(|_| is_used)
         }
-    }
+    };
+    let alone = side.clone().filter(|_| of_turn.is_only_journal());
+    Ok((side, alone))
 }
 
 /// A note with nothing to say yet.

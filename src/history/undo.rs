@@ -179,17 +179,14 @@ fn go_to(
         name: format!("turn {}", target.number()),
         way: &way,
     };
-    let ignored = side::ignored(workspace, event.side.as_ref())?;
+    let mut ignored = side::ignored(workspace, event.side.as_ref())?;
     let made = made_by(workspace, &scan, event, &target.tree, &ignored)?;
     let mut plan = plan_to(workspace, &scan, &goal, &made)?;
+    // Of a file of the journal that knows best.
+    ignored.retain(|(path, _)| !plan.beside.contains_key(path));
     let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
     bring_back(workspace, &mut plan, &ignored, &now);
     let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
-    // Of a file of the journal that knows best.
-    let ignored: Vec<_> = ignored
-        .into_iter()
-        .filter(|(path, _)| !plan.beside.contains_key(path))
-        .collect();
     sources.take_raw(&ignored);
     let words = match direction {
         Direction::Undo => "undo",

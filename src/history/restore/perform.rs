@@ -18,7 +18,7 @@ use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Turn};
 use super::super::workspace::{Locked, Workspace};
 use super::apply::{Applied, Known, apply, start_contents};
-use super::disk::{Disk, Displaced};
+use super::disk::{Disk, Displaced, is_executable};
 use super::plan::{Action, Plan};
 use super::source::Sources;
 
@@ -121,8 +121,7 @@ pub fn perform(
     let turn = match end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
-            let id = session.id.clone();
-            journal::arrive(workspace, &id, plan.way.then.clone(), &turn);
+            journal::arrive(workspace, &session.id, plan.way.then.clone(), &turn);
             note_unseen(workspace, &turn, &plan.way.then, moment)?;
             None
         }
@@ -239,18 +238,11 @@ fn save_files(
     Ok(saved.collect())
 }
 
-#[cfg(unix)]
 fn mode_of(meta: &fs::Metadata) -> Mode {
-    use std::os::unix::fs::PermissionsExt;
-    match meta.permissions().mode() & 0o100 {
-        0 => Mode::File,
-        _ => Mode::Executable,
+    match is_executable(meta) {
+        true => Mode::Executable,
+        false => Mode::File,
     }
-}
-
-#[cfg(not(unix))]
-fn mode_of(_: &fs::Metadata) -> Mode {
-    Mode::File
 }
 
 /// So many paths are put into a tree without an index.

@@ -273,10 +273,6 @@ impl Plan {
             if old.is_none() && disk.at(path) != OnDisk::Nothing {
                 self.saved.insert(path.clone());
             }
-            if self.beside.contains_key(path) {
-                // The journal knows what it held.
-                continue;
-            }
             let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
             self.actions
                 .insert(path.clone(), Action::Write { new, old });

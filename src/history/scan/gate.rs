@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::gitengine::{Changed, Mode, RepoPath, Status};
 
 use super::super::limits::Limits;
+use super::super::restore::disk::is_executable;
 use super::super::skipped::{Skipped, Why};
 use super::base::Base;
 
@@ -394,17 +395,6 @@ pub fn read_plain_file(file: &PathBuf, limit: u64) -> Option<(Mode, Vec<u8>)> {
     let mut content = Vec::new();
     open.take(limit + 1).read_to_end(&mut content).ok()?;
     (content.len() as u64 <= limit).then_some((mode, content))
-}
-
-#[cfg(unix)]
-fn is_executable(meta: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    meta.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
-    false
 }
 
 fn is_gone(error: &io::Error) -> bool {

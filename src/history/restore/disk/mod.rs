@@ -160,7 +160,7 @@ pub fn read_from_disk(top: &Path, path: &RepoPath, most: u64) -> io::Result<Stoo
             match bytes.len() as u64 > most {
                 true => Err(io::Error::other("it is too large")),
                 false => Ok(Stood::File {
-                    executable: bits.is_some_and(|bits| bits & 0o100 != 0),
+                    executable: bits.is_some_and(may_be_executed),
                     bits,
                     bytes,
                 }),
@@ -170,6 +170,15 @@ pub fn read_from_disk(top: &Path, path: &RepoPath, most: u64) -> io::Result<Stoo
         None if disk.at(path) == OnDisk::Nothing => Ok(Stood::Nothing),
         None => Err(io::Error::other("it is neither a file nor a link")),
     }
+}
+
+/// May its owner execute this file?
+pub fn is_executable(meta: &fs::Metadata) -> bool {
+    permission_bits(meta).is_some_and(may_be_executed)
+}
+
+fn may_be_executed(bits: u32) -> bool {
+    bits & 0o100 != 0
 }
 
 #[cfg(unix)]
