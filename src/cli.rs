@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::env::CompleteEnv;
 
 use crate::commands::{self, Context, Global};
@@ -27,7 +28,9 @@ struct Cli {
     verb: Option<Verb>,
 }
 
+/// Only the verb that was typed gets its arguments: to make those of all takes longer than all else at the start.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Verb {
     Init(commands::init::Args),
     Snapshot(commands::snapshot::Args),
@@ -70,9 +73,9 @@ enum Verb {
 /// Runs the command line of this process. Returns the exit code.
 pub fn main() -> u8 {
     // A shell that completes a command line asks with COMPLETE set, is answered, and that is all.
-    CompleteEnv::with_factory(Cli::command).complete();
+    CompleteEnv::with_factory(whole_tree).complete();
     let words: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match parse(&words) {
         Ok(cli) => cli,
         // To an agent an exit code is an order: a hook's is 0, whatever it was given.
         Err(error) if commands::hook::is_meant(&words, &error) => return 0,
@@ -82,6 +85,24 @@ pub fn main() -> u8 {
         return commands::hook::run(args);
     }
     commands::in_context(&cli.global, |context| dispatch(context, cli.verb))
+}
+
+fn parse(words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    match Cli::try_parse_from(words) {
+        Err(error) if error.kind() != ErrorKind::DisplayVersion => {
+            // The help tells what each verb does.
+            let matches = whole_tree().try_get_matches_from(words)?;
+            Cli::from_arg_matches(&matches)
+        }
+        parsed => parsed,
+    }
+}
+
+/// The command tree with the arguments and the help of every verb.
+fn whole_tree() -> clap::Command {
+    let mut tree = Cli::command();
+    tree.build();
+    tree
 }
 
 fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
@@ -120,8 +141,8 @@ fn dispatch(context: &mut Context, verb: Option<Verb>) -> Result<u8> {
         Some(Verb::Mcp(args)) => commands::mcp::run(context, &args),
         Some(Verb::Ui(args)) => commands::ui::run(context, &args),
         Some(Verb::Demo(args)) => commands::demo::run(context, &args),
-        Some(Verb::Completions(args)) => commands::completions::run(context, &args, Cli::command()),
-        Some(Verb::Man(args)) => commands::man::run(context, &args, Cli::command()),
+        Some(Verb::Completions(args)) => commands::completions::run(context, &args, whole_tree()),
+        Some(Verb::Man(args)) => commands::man::run(context, &args, whole_tree()),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The one place that starts processes.
 //!
-//! Five ways to run a program: to its end with everything it printed ([`Command::run`], or
-//! [`Command::start`] and [`Running::finish`] to do something else meanwhile), with its output read
-//! while it comes ([`Command::read`]), with its input written while it runs ([`Command::feed`]),
-//! apart from edio's own group ([`Command::run_apart`]), and with the terminal handed over ([`Command::hand_over`]).
-//! Input is written by a thread of its own: a program that prints before it has read everything
+//! Five ways to run a program: to its end with everything it printed ([`Command::run`]), with something else done
+//! meanwhile or its output read as it comes ([`Command::start`]), with its input written while it runs
+//! ([`Command::feed`]), apart from edio's own group ([`Command::run_apart`]), and with the terminal handed over
+//! ([`Command::hand_over`]). One that takes its orders from its input can be started before they are known
+//! ([`Command::stand_by`]).
+//!
+//! Long input is written by a thread of its own: a program that prints before it has read everything
 //! (`git cat-file --batch`) would otherwise wait for us, and we for it.
 
 #![expect(clippy::disallowed_types, reason = "this is the room of the processes")]
@@ -13,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -214,50 +216,30 @@ impl Command {
         self.start()?.finish()
     }
 
-    /// Starts the program; what it prints is gathered meanwhile.
+    /// Starts the program, to read its output while it comes, or at its end.
     ///
     /// # Errors
     ///
     /// It could not be started.
-    pub fn start(self) -> io::Result<Running> {
-        let mut reading = self.read()?;
-        let stdout = reading.stdout.take();
-        Ok(Running {
-            stdout: stdout.map(gather),
-            reading,
-        })
+    pub fn start(mut self) -> io::Result<Reading> {
+        let stdin = match self.input.is_empty() {
+            true => Stdio::null(),
+            false => Stdio::piped(),
+        };
+        let mut reading = Reading::of(self.inner.stdin(stdin))?;
+        reading.begin(self.input, &self.words, self.trace.as_ref());
+        Ok(reading)
     }
 
-    /// Starts the program, to read its output while it comes.
+    /// Starts the program before its input is known: it waits for that.
     ///
     /// # Errors
     ///
     /// It could not be started.
-    pub fn read(mut self) -> io::Result<Reading> {
-        let stdin = if self.input.is_empty() {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        };
-        let mut child = self
-            .inner
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let input = std::mem::take(&mut self.input);
-        Ok(Reading {
-            ended: self.trace.as_ref().map(|trace| trace(&self.words)),
-            input: child.stdin.take().map(|mut pipe| {
-                thread::spawn(move || match pipe.write_all(&input) {
-                    // It did not want to read more; its exit code says whether that was right.
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                    other => other,
-                })
-            }),
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take().map(gather),
-            child,
+    pub fn stand_by(mut self) -> io::Result<StandingBy> {
+        Ok(StandingBy {
+            reading: Reading::of(self.inner.stdin(Stdio::piped()))?,
+            command: self,
         })
     }
 
@@ -679,71 +661,227 @@ mod signals {
     }
 }
 
-type Gathering = JoinHandle<io::Result<Vec<u8>>>;
-
-fn gather(mut stream: impl Read + Send + 'static) -> Gathering {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    })
-}
-
 fn join<T>(handle: JoinHandle<io::Result<T>>) -> io::Result<T> {
     let joined = handle.join();
     joined.unwrap_or_else(|_| Err(io::Error::other("a pipe's thread panicked")))
 }
 
-/// A process under way, whose output is gathered.
-pub struct Running {
+/// A process that waits for its input. Dropped, it is killed.
+pub struct StandingBy {
+    command: Command,
     reading: Reading,
-    stdout: Option<Gathering>,
 }
 
-impl Running {
-    /// Waits for the end.
+impl StandingBy {
+    /// Is it what this command would start, in the same surroundings?
+    pub fn is(&self, command: &Command) -> bool {
+        let (own, other) = (&self.command.inner, &command.inner);
+        own.get_program() == other.get_program()
+            && own.get_current_dir() == other.get_current_dir()
+            && own.get_args().eq(other.get_args())
+            && own.get_envs().eq(other.get_envs())
+    }
+
+    /// Gives it the input of this command.
+    pub fn begin(mut self, command: Command) -> Reading {
+        let (words, trace) = (command.words, command.trace);
+        self.reading.begin(command.input, &words, trace.as_ref());
+        self.reading
+    }
+}
+
+#[cfg(unix)]
+mod outputs {
+    //! What a process prints on its two streams. Neither may fill up while the other is waited for.
+
+    use std::io::{self, Read};
+    use std::process::{Child, ChildStderr, ChildStdout};
+
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::retry_on_intr;
+
+    /// The streams, as far as they are open.
+    pub struct Outputs {
+        stdout: Option<ChildStdout>,
+        stderr: Option<ChildStderr>,
+        errors: Vec<u8>,
+    }
+
+    impl Outputs {
+        /// Takes a process's streams.
+        pub fn of(child: &mut Child) -> Self {
+            Self {
+                stdout: child.stdout.take(),
+                stderr: child.stderr.take(),
+                errors: Vec::new(),
+            }
+        }
+
+        /// Reads on its standard output.
+        pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            while let (Some(stdout), Some(stderr)) = (&mut self.stdout, &mut self.stderr) {
+                let mut both = [
+                    PollFd::new(stdout, PollFlags::IN),
+                    PollFd::new(stderr, PollFlags::IN),
+                ];
+                retry_on_intr(|| poll(&mut both, None))?;
+                let [has_output, has_errors] = both.map(|stream| !stream.revents().is_empty());
+                if has_errors && read_some(stderr, &mut self.errors)? == 0 {
+                    self.stderr = None;
+                }
+                if has_output {
+                    break;
+                }
+            }
+            self.stdout.as_mut().map_or(Ok(0), |out| out.read(buffer))
+        }
+
+        /// Reads its standard error to the end; of its standard output nothing more is wanted.
+        pub fn errors(&mut self) -> io::Result<Vec<u8>> {
+            self.stdout = None;
+            if let Some(mut stderr) = self.stderr.take() {
+                stderr.read_to_end(&mut self.errors)?;
+            }
+            Ok(std::mem::take(&mut self.errors))
+        }
+    }
+
+    fn read_some(stream: &mut impl Read, to: &mut Vec<u8>) -> io::Result<usize> {
+        let mut buffer = [0; 4096];
+        let count = stream.read(&mut buffer)?;
+        to.extend_from_slice(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+#[cfg(not(unix))]
+mod outputs {
+    use std::io::{self, Read};
+    use std::process::{Child, ChildStdout};
+    use std::thread::{self, JoinHandle};
+
+    /// The streams. What comes on standard error is gathered by a thread.
+    pub struct Outputs {
+        stdout: Option<ChildStdout>,
+        stderr: Option<JoinHandle<io::Result<Vec<u8>>>>,
+    }
+
+    impl Outputs {
+        /// Takes a process's streams.
+        pub fn of(child: &mut Child) -> Self {
+            let gather = |mut stream: std::process::ChildStderr| {
+                thread::spawn(move || {
+                    let mut bytes = Vec::new();
+                    stream.read_to_end(&mut bytes).map(|_| bytes)
+                })
+            };
+            Self {
+                stdout: child.stdout.take(),
+                stderr: child.stderr.take().map(gather),
+            }
+        }
+
+        /// Reads on its standard output.
+        pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.stdout.as_mut().map_or(Ok(0), |out| out.read(buffer))
+        }
+
+        /// Reads its standard error to the end; of its standard output nothing more is wanted.
+        pub fn errors(&mut self) -> io::Result<Vec<u8>> {
+            self.stdout = None;
+            self.stderr.take().map_or(Ok(Vec::new()), super::join)
+        }
+    }
+}
+
+use self::outputs::Outputs;
+
+/// A process under way, whose output is read while it comes. Dropped early, it is killed.
+pub struct Reading {
+    child: Child,
+    outputs: Outputs,
+    input: Option<Input>,
+    ended: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// How far the input is written.
+enum Input {
+    Written(io::Result<()>),
+    UnderWay(JoinHandle<io::Result<()>>),
+}
+
+impl Input {
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Input::Written(written) => written,
+            Input::UnderWay(writing) => join(writing),
+        }
+    }
+}
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.outputs.read(buffer)
+    }
+}
+
+/// So many bytes go into an empty pipe at once (pipe(7)).
+const AT_ONCE: usize = 4096;
+
+impl Reading {
+    fn of(command: &mut std::process::Command) -> io::Result<Self> {
+        let streams = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn()?;
+        Ok(Self {
+            input: None,
+            ended: None,
+            outputs: Outputs::of(&mut child),
+            child,
+        })
+    }
+
+    /// Gives it its input, and tells the trace that it is at work.
+    fn begin(&mut self, input: Vec<u8>, words: &[OsString], trace: Option<&Trace>) {
+        self.ended = trace.map(|trace| trace(words));
+        let Some(mut pipe) = self.child.stdin.take() else {
+            return;
+        };
+        let is_short = input.len() <= AT_ONCE;
+        let mut write = move || match pipe.write_all(&input) {
+            // It did not want to read more; its exit code says whether that was right.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        };
+        self.input = Some(match is_short {
+            true => Input::Written(write()),
+            false => Input::UnderWay(thread::spawn(write)),
+        });
+    }
+
+    /// Reads all that it prints, and waits for the end.
     ///
     /// # Errors
     ///
     /// A pipe broke.
     pub fn finish(mut self) -> io::Result<Finished> {
-        let stdout = self.stdout.take().map_or(Ok(Vec::new()), join)?;
-        let (status, stderr) = self.reading.close()?;
+        let mut stdout = Vec::new();
+        self.read_to_end(&mut stdout)?;
+        let (status, stderr) = self.close()?;
         Ok(Finished {
             status,
             stdout,
             stderr,
         })
     }
-}
 
-/// A process under way, whose output is read while it comes. Dropped early, it is killed.
-pub struct Reading {
-    child: Child,
-    stdout: Option<ChildStdout>,
-    stderr: Option<Gathering>,
-    input: Option<JoinHandle<io::Result<()>>>,
-    ended: Option<Box<dyn FnOnce() + Send>>,
-}
-
-impl Read for Reading {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stdout
-            .as_mut()
-            .map_or(Ok(0), |stdout| stdout.read(buffer))
-    }
-}
-
-impl Reading {
     /// Waits for the end. Returns how it ended, and what it wrote to its standard error.
     ///
     /// # Errors
     ///
     /// A pipe broke.
     pub fn close(mut self) -> io::Result<(Status, Vec<u8>)> {
-        self.stdout = None;
-        let stderr = self.stderr.take().map_or(Ok(Vec::new()), join)?;
-        self.input.take().map_or(Ok(()), join)?;
+        let stderr = self.outputs.errors()?;
+        self.input.take().map_or(Ok(()), Input::finish)?;
         let status = self.child.wait().map(Status)?;
         if let Some(ended) = self.ended.take() {
             ended();

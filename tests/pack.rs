@@ -60,6 +60,39 @@ fn p7_a_hundred_turns_need_little_room() {
 }
 
 #[test]
+fn p1_refs_are_packed_as_turns_grow_and_only_edios() {
+    let repo = project();
+    repo.git(["branch", "topic"]);
+    repo.git(["tag", "v1"]);
+    repo.edio(["snapshot"]).ok();
+    turns(&repo, 2..=60);
+    assert!(repo.has(".git/refs/heads/topic") && repo.has(".git/refs/tags/v1"));
+    let Some(packed) = repo.packed_refs() else {
+        return;
+    };
+    assert!(
+        packed.len() >= 50 && packed.iter().all(|name| name.starts_with("refs/edio/")),
+        "{packed:?}"
+    );
+    assert_eq!(repo.edio(["log", "--json"]).json().len(), 60);
+}
+
+#[test]
+fn a_turn_is_taken_where_another_process_is_at_work_on_the_refs() {
+    let repo = project();
+    repo.edio(["snapshot"]).ok();
+    turns(&repo, 2..=49);
+    repo.write(".git/packed-refs.lock", "");
+    turns(&repo, 50..=52);
+    let ran = repo.edio(["snapshot"]);
+    assert!(!ran.ok().stderr.contains("warning"), "{ran}");
+    assert!(!repo.has(".git/packed-refs"));
+    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
+    turns(&repo, 54..=103);
+    assert!(repo.packed_refs().is_none_or(|packed| packed.len() >= 50));
+}
+
+#[test]
 fn p1_what_the_user_has_lost_stays_to_be_found() {
     let repo = project();
     repo.write("lost", "by mistake\n");

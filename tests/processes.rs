@@ -36,24 +36,25 @@ impl fmt::Display for Processes {
 /// These run beside one another: which of the two starts first is not certain.
 const BESIDE: [[&str; 2]; 2] = [["rev-parse", "config"], ["status", "check-ignore"]];
 /// These, too, where a session is looked for while git looks at the files.
-const BESIDE_THE_SCAN: [[&str; 2]; 4] = [
-    ["status", "for-each-ref"],
-    ["status", "cat-file"],
-    ["status", "rev-list"],
-    ["diff-tree", "commit-tree"],
+const BESIDE_THE_SCAN: [[&str; 2]; 2] = [["status", "for-each-ref"], ["status", "rev-list"]];
+
+/// These may be started before they are asked anything: their order is that of their use in a snapshot.
+const AHEAD: [&str; 7] = [
+    "cat-file",
+    "unpack-objects",
+    "update-index",
+    "write-tree",
+    "diff-tree",
+    "hash-object",
+    "update-ref",
 ];
-/// These, too, where contents are fetched while an operation is written down.
-const BESIDE_THE_OPERATION: [[&str; 2]; 2] =
-    [["cat-file", "commit-tree"], ["cat-file", "update-ref"]];
 
 /// What runs beside one another in a verb.
 fn beside(verb: &str) -> Vec<[&'static str; 2]> {
     let mut pairs = BESIDE.to_vec();
     if matches!(verb, "restore" | "undo" | "redo") {
         pairs.extend(BESIDE_THE_SCAN);
-    }
-    if matches!(verb, "restore" | "undo" | "redo" | "revert") {
-        pairs.extend(BESIDE_THE_OPERATION);
+        pairs.extend(AHEAD.map(|verb| ["status", verb]));
     }
     pairs
 }
@@ -80,9 +81,21 @@ fn processes_of(repo: &Repo, command: &mut Command) -> Processes {
     fs::remove_dir_all(&told).unwrap();
     started.sort();
     let mut verbs: Vec<String> = started.into_iter().map(|(_, verb)| verb).collect();
+    // Where the turns are listed beside the search for the repository, any of them is the first.
+    let search = ["rev-parse", "config", "for-each-ref"];
+    let place = |verb: &String| search.iter().position(|other| other == verb);
+    let first = verbs.len().min(search.len());
+    if verbs[..first].iter().all(|verb| place(verb).is_some()) {
+        verbs[..first].sort_by_key(place);
+    }
     let verb = command.get_args().next().and_then(|verb| verb.to_str());
     let beside = beside(verb.unwrap_or_default());
-    let is_swapped = |pair: &[String]| beside.contains(&[pair[1].as_str(), pair[0].as_str()]);
+    let ahead = |verb: &str| AHEAD.iter().position(|other| *other == verb);
+    let is_swapped = |pair: &[String]| {
+        let (first, second) = (pair[0].as_str(), pair[1].as_str());
+        let ahead = ahead(first).zip(ahead(second));
+        beside.contains(&[second, first]) || ahead.is_some_and(|(first, second)| first > second)
+    };
     while let Some(at) = verbs.windows(2).position(is_swapped) {
         verbs.swap(at, at + 1);
     }
@@ -163,13 +176,13 @@ fn p7_the_processes_of_a_snapshot() {
         ("unchanged, staged", &staged),
         ("first of a session, changed", &first_of_session),
     ]), @r"
-    first ever: version, rev-parse, config, ls-files, status, write-tree, for-each-ref, cat-file, commit-tree, commit-tree, update-ref (11)
+    first ever: version, rev-parse, config, ls-files, status, write-tree, for-each-ref, cat-file, hash-object, hash-object, update-ref (11)
     unchanged: rev-parse, config, status (3)
-    unchanged, but wanted: rev-parse, config, status, commit-tree, update-ref (5)
-    changed: rev-parse, config, status, cat-file, unpack-objects, diff-tree, commit-tree, update-ref (8)
+    unchanged, but wanted: rev-parse, config, status, hash-object, update-ref (5)
+    changed: rev-parse, config, status, cat-file, unpack-objects, diff-tree, hash-object, update-ref (8)
     unchanged, index touched: rev-parse, config, ls-files, status (4)
     unchanged, staged: rev-parse, config, ls-files, status, write-tree (5)
-    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, commit-tree, diff-tree, commit-tree, update-ref (12)
+    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, diff-tree, hash-object, hash-object, update-ref (12)
     ");
     unchanged.at_most(4);
     changed.at_most(8);
@@ -210,9 +223,9 @@ fn p7_the_processes_of_a_snapshot_where_the_session_has_untracked_files() {
         ("changed", &changed),
         ("unchanged, index touched", &index_touched),
     ]), @r"
-    appeared: rev-parse, config, status, update-index, write-tree, diff-tree, commit-tree, update-ref (8)
+    appeared: rev-parse, config, status, update-index, write-tree, diff-tree, hash-object, update-ref (8)
     unchanged: rev-parse, config, status, check-ignore (4)
-    changed: rev-parse, config, status, check-ignore, cat-file, unpack-objects, diff-tree, commit-tree, update-ref (9)
+    changed: rev-parse, config, status, check-ignore, cat-file, unpack-objects, diff-tree, hash-object, update-ref (9)
     unchanged, index touched: rev-parse, config, ls-files, status, check-ignore (5)
     ");
     appeared.at_most(8);
@@ -284,9 +297,9 @@ fn p7_the_processes_of_a_restore() {
     ]), @r"
     the plan alone: rev-parse, config, status, for-each-ref, diff-tree (5)
     to where it stands: rev-parse, config, status, for-each-ref (4)
-    full: rev-parse, config, status, for-each-ref, diff-tree, cat-file, commit-tree, update-ref, update-ref (9)
-    full, with unsaved work: rev-parse, config, status, for-each-ref, cat-file, unpack-objects, diff-tree, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref, update-ref (14)
-    one path: rev-parse, config, status, for-each-ref, diff-tree, cat-file, unpack-objects, cat-file, commit-tree, update-ref, commit-tree, update-ref (12)
+    full: rev-parse, config, status, for-each-ref, cat-file, diff-tree, hash-object, update-ref, update-ref (9)
+    full, with unsaved work: rev-parse, config, status, for-each-ref, cat-file, cat-file, unpack-objects, diff-tree, diff-tree, hash-object, hash-object, update-ref, update-ref, update-ref (14)
+    one path: rev-parse, config, status, for-each-ref, cat-file, cat-file, unpack-objects, diff-tree, hash-object, hash-object, update-ref, update-ref (12)
     ");
 }
 
@@ -355,8 +368,8 @@ fn p7_the_processes_of_accept() {
     repo.git(["commit", "-q", "-m", "mine", "src/1"]);
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @"
-    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
-    after a commit: rev-parse, config, for-each-ref, ls-files, status, update-index, write-tree, diff-tree, commit-tree, update-ref, cat-file, cat-file, diff-tree, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, hash-object, update-index, write-tree, for-each-ref, commit-tree, update-ref, ls-files, update-index, update-index, commit-tree, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
+    plain: rev-parse, config, for-each-ref, status, cat-file, cat-file, cat-file, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
+    after a commit: rev-parse, config, for-each-ref, ls-files, status, cat-file, cat-file, cat-file, update-index, write-tree, diff-tree, diff-tree, hash-object, hash-object, hash-object, hash-object, update-ref, merge-tree, cat-file, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (45)
     ");
 }
 
@@ -376,10 +389,10 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, status, for-each-ref, cat-file, diff-tree, cat-file, commit-tree, update-ref, update-ref (10)
-    undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, diff-tree, cat-file, commit-tree, update-ref, update-ref (12)
-    redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, unpack-objects, diff-tree, cat-file, commit-tree, update-ref, update-ref (14)
-    revert: rev-parse, config, for-each-ref, status, cat-file, commit-tree, commit-tree, commit-tree, merge-tree, diff-tree, cat-file, unpack-objects, diff-tree, cat-file, commit-tree, update-ref, commit-tree, update-ref (18)
+    undo a turn: rev-parse, config, status, for-each-ref, cat-file, cat-file, diff-tree, hash-object, update-ref, update-ref (10)
+    undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, diff-tree, hash-object, update-ref, update-ref (12)
+    redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, cat-file, unpack-objects, diff-tree, hash-object, update-ref, update-ref (14)
+    revert: rev-parse, config, for-each-ref, status, cat-file, hash-object, hash-object, hash-object, merge-tree, cat-file, cat-file, unpack-objects, diff-tree, diff-tree, hash-object, hash-object, update-ref, update-ref (18)
     ");
 }
 
@@ -396,8 +409,8 @@ fn p7_the_processes_of_run() {
         ("work after the person's", &both),
     ]), @r"
     nothing changed: rev-parse, config, status, rev-parse, config, status (6)
-    work: rev-parse, config, status, rev-parse, config, status, cat-file, unpack-objects, diff-tree, commit-tree, update-ref (11)
-    work after the person's: rev-parse, config, status, cat-file, unpack-objects, diff-tree, commit-tree, update-ref, rev-parse, config, status, cat-file, unpack-objects, diff-tree, commit-tree, update-ref (16)
+    work: rev-parse, config, status, rev-parse, config, status, cat-file, unpack-objects, diff-tree, hash-object, update-ref (11)
+    work after the person's: rev-parse, config, status, cat-file, unpack-objects, diff-tree, hash-object, update-ref, rev-parse, config, status, cat-file, unpack-objects, diff-tree, hash-object, update-ref (16)
     ");
 }
 

@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::process::{Command, Finished, Reading, Running, Status, Trace};
+use crate::process::{Command, Finished, Reading, Status, Trace};
 
+use super::ahead::Ahead;
 use super::error::{GitError, Result};
 use super::objects::ObjectFormat;
 use super::paths::os_path;
@@ -85,6 +86,8 @@ pub struct Git {
     /// The scratch folder of the edio that is at work, as what it starts is told: an edio that a filter calls must not
     /// wait for one that waits for the filter.
     pub at_work: Option<PathBuf>,
+    /// Processes that were started ahead.
+    pub ahead: Ahead,
 }
 
 /// What git is told of names that differ only in case.
@@ -124,6 +127,23 @@ pub enum Prompts {
 }
 
 impl Git {
+    /// How git is asked in this work tree, if the git directory is its own and the rest as it is nearly everywhere.
+    pub fn at(git_dir: PathBuf, work_tree: PathBuf, trace: Option<&Trace>) -> Self {
+        Self {
+            common_dir: git_dir.clone(),
+            git_dir,
+            work_tree,
+            format: ObjectFormat::Sha1,
+            trace: trace.cloned(),
+            group: Group::Shared,
+            survives: Survives::Kill,
+            case: Case::AsSet,
+            quarantine: None,
+            at_work: None,
+            ahead: Ahead::default(),
+        }
+    }
+
     /// The same, with everything that is written synced to disk.
     #[must_use]
     pub fn synced(&self) -> Self {
@@ -202,6 +222,7 @@ impl Git {
             input: Vec::new(),
             trace: self.trace.clone(),
             pathspecs: Pathspecs::Literal,
+            ahead: self.ahead.clone(),
         }
     }
 }
@@ -214,6 +235,7 @@ pub struct Ask {
     input: Vec<u8>,
     trace: Option<Trace>,
     pathspecs: Pathspecs,
+    ahead: Ahead,
 }
 
 /// How git reads paths among its arguments.
@@ -312,7 +334,10 @@ impl Ask {
     ///
     /// It could not be started, or did not end with exit code 0.
     pub fn run(self) -> Result<Vec<u8>> {
-        self.start()?.succeed()
+        let (reading, text) = self.begin()?;
+        let finished = reading.finish().map_err(|error| broken(&text, error))?;
+        check(text, finished.status, finished.stderr)?;
+        Ok(finished.stdout)
     }
 
     /// Runs it to its end, whatever the exit code.
@@ -321,7 +346,8 @@ impl Ask {
     ///
     /// It could not be started, or its pipes broke.
     pub fn outcome(self) -> Result<Finished> {
-        self.start()?.finish()
+        let (reading, text) = self.begin()?;
+        reading.finish().map_err(|error| broken(&text, error))
     }
 
     /// Starts it, to do something else meanwhile.
@@ -330,9 +356,8 @@ impl Ask {
     ///
     /// It could not be started.
     pub fn start(self) -> Result<Asked> {
-        let (command, text) = self.built();
-        let running = command.start().map_err(GitError::Start)?;
-        Ok(Asked { running, text })
+        let (reading, text) = self.begin()?;
+        Ok(Asked { reading, text })
     }
 
     /// Starts it, to read what it prints while it comes.
@@ -341,12 +366,30 @@ impl Ask {
     ///
     /// It could not be started.
     pub fn read(self) -> Result<Answer> {
-        let (command, text) = self.built();
-        let reading = command.read().map_err(GitError::Start)?;
+        let (reading, text) = self.begin()?;
         Ok(Answer {
             reader: BufReader::with_capacity(1 << 16, reading),
             text,
         })
+    }
+
+    /// Starts it without its input, where that is possible: the next question like it is asked of that process.
+    pub(super) fn stand_by(self) {
+        let ahead = self.ahead.clone();
+        let (command, _) = self.built();
+        if let Ok(process) = command.stand_by() {
+            ahead.add(process);
+        }
+    }
+
+    fn begin(self) -> Result<(Reading, String)> {
+        let ahead = self.ahead.clone();
+        let (command, text) = self.built();
+        let reading = match ahead.take(&command) {
+            Some(process) => process.begin(command),
+            None => command.start().map_err(GitError::Start)?,
+        };
+        Ok((reading, text))
     }
 
     fn built(self) -> (Command, String) {
@@ -379,7 +422,7 @@ fn as_typed(words: &[OsString]) -> String {
 
 /// A question under way.
 pub struct Asked {
-    running: Running,
+    reading: Reading,
     text: String,
 }
 
@@ -414,10 +457,8 @@ impl Asked {
     ///
     /// Its pipes broke.
     pub fn finish(self) -> Result<Finished> {
-        let Asked { running, text } = self;
-        running
-            .finish()
-            .map_err(|error| GitError::file(format!("talking to `{text}`"), error))
+        let Asked { reading, text } = self;
+        reading.finish().map_err(|error| broken(&text, error))
     }
 }
 
@@ -470,8 +511,7 @@ impl Answer {
     pub fn close(self) -> Result<()> {
         let Answer { reader, text } = self;
         let closed = reader.into_inner().close();
-        let (status, stderr) =
-            closed.map_err(|error| GitError::file(format!("talking to `{text}`"), error))?;
+        let (status, stderr) = closed.map_err(|error| broken(&text, error))?;
         check(text, status, stderr)
     }
 
@@ -487,6 +527,10 @@ impl Answer {
     pub fn broken(&self, error: std::io::Error) -> GitError {
         GitError::file(format!("reading from `{}`", self.text), error)
     }
+}
+
+fn broken(text: &str, error: std::io::Error) -> GitError {
+    GitError::file(format!("talking to `{text}`"), error)
 }
 
 fn check(command: String, status: Status, stderr: Vec<u8>) -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Answer, Git};
+use super::command::{Answer, Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid};
@@ -74,19 +74,21 @@ pub struct PatchStyle {
 }
 
 impl Git {
-    /// The paths that differ between two trees, or commits.
+    /// The paths that differ between two trees.
     ///
     /// # Errors
     ///
-    /// git failed.
+    /// git failed, or one of them is a commit.
     pub fn differences(&self, old: &Oid, new: &Oid) -> Result<Vec<Difference>> {
         if old == new {
             return Ok(Vec::new());
         }
-        let ask = self
-            .ask("diff-tree")
-            .args(["-r", "-z", "--raw", "--no-renames"]);
-        Ok(parse(&ask.arg("--end-of-options").arg(old).arg(new).run()?)?.0)
+        let output = self.ask_to_differ().input(pair(old, new)).run()?;
+        Ok(parse_pair(&output, old, new)?.0)
+    }
+
+    pub(super) fn ask_to_differ(&self) -> Ask {
+        self.ask_to_compare(&["--raw"], &[])
     }
 
     /// The files whose time stamps or sizes are not as this index has them, whatever is in them.
@@ -118,16 +120,26 @@ impl Git {
         if old == new {
             return Ok((Vec::new(), Stat::default()));
         }
-        let ask = |form: &[&str]| {
-            let ask = self.ask("diff-tree").args(["-r", "-z", "--no-renames"]);
-            let ask = ask.args(form).args(["--no-ext-diff", "--no-textconv"]);
-            let ask = ask.arg("--end-of-options").arg(old).arg(new).arg("--");
-            ask.args(as_arguments(paths)).run()
+        let read = |ask: Ask| {
+            let output = ask.input(pair(old, new)).run()?;
+            parse_pair(&output, old, new)
         };
-        match ask(&["--raw", "--numstat"]) {
-            Err(GitError::Exit { .. }) => parse(&ask(&["--raw"])?),
-            output => parse(&output?),
+        match read(self.ask_to_count(paths)) {
+            Err(GitError::Exit { .. }) => read(self.ask_to_compare(&["--raw"], paths)),
+            counted => counted,
         }
+    }
+
+    pub(super) fn ask_to_count(&self, paths: &[RepoPath]) -> Ask {
+        self.ask_to_compare(&["--raw", "--numstat"], paths)
+    }
+
+    fn ask_to_compare(&self, form: &[&str], paths: &[RepoPath]) -> Ask {
+        let ask = self.ask("diff-tree").args(["--stdin", "-r", "-z"]);
+        let ask = ask.args(form).args(["--no-renames", "--no-ext-diff"]);
+        let ask = ask.args(["--no-textconv", "--"]).args(as_arguments(paths));
+        // git would read the whole index before it looks at the trees, for attribute files that are not on disk.
+        ask.index(&self.git_dir.join("edio").join("no-index"))
     }
 
     /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same
@@ -207,6 +219,17 @@ pub(super) fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> 
         .map(|path| PathBuf::from(os_path(path.as_bytes())))
 }
 
+/// Two trees, as `git diff-tree --stdin` reads them.
+fn pair(old: &Oid, new: &Oid) -> String {
+    format!("{old} {new}\n")
+}
+
+/// Reads what `git diff-tree --stdin -z` says of a pair: it names it, and then the differences.
+fn parse_pair(output: &[u8], old: &Oid, new: &Oid) -> Result<(Vec<Difference>, Stat)> {
+    let differences = output.strip_prefix(pair(old, new).as_bytes());
+    parse(differences.ok_or_else(|| unexpected(output))?)
+}
+
 /// Reads `--raw -z`, with or without `--numstat` after it.
 fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
     let mut differences = Vec::new();
@@ -221,13 +244,17 @@ fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
             }
             None => count(field, &mut stat),
         };
-        known.ok_or_else(|| GitError::Output {
-            command: "git diff-tree --raw -z".to_owned(),
-            what: format!("{:?}", field.as_bstr()),
-        })?;
+        known.ok_or_else(|| unexpected(field))?;
     }
     stat.files = differences.len() as u64;
     Ok((differences, stat))
+}
+
+fn unexpected(what: &[u8]) -> GitError {
+    GitError::Output {
+        command: "git diff-tree --raw -z".to_owned(),
+        what: format!("{:?}", what.as_bstr()),
+    }
 }
 
 /// `100644 100755 <old id> <new id> M`, and the path.

@@ -43,8 +43,8 @@ impl Git {
         let lines = names
             .iter()
             .map(|name| [tree.as_str().as_bytes(), b":", name, b"\n"].concat());
-        let ask = self.ask("cat-file").args(["--batch", "--buffer"]);
-        let mut answer = ask.input(lines.collect::<Vec<_>>().concat()).read()?;
+        let lines = lines.collect::<Vec<_>>().concat();
+        let mut answer = self.ask_to_read().input(lines).read()?;
         let mut folders = Folders::new();
         let mut fits = true;
         for name in names {

@@ -3,6 +3,7 @@
 //! Every question is built in [`command`], which gives each git process the same clean surroundings. Paths are bytes
 //! ([`paths`]), git's output is split at NUL, every exit code is looked at.
 
+mod ahead;
 mod blame;
 mod bundle;
 mod command;
@@ -32,6 +33,7 @@ mod transport;
 mod trees;
 mod unpack;
 
+pub use ahead::{Ahead, Errand};
 pub use blame::{Blame, BlameQuestion, Blamed, Brought, Follow, Hunk, ranges};
 pub use bundle::Header;
 pub use command::{Answer, Asked, Case, Git, Group, LOCAL_VARIABLES, Prompts};

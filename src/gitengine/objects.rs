@@ -8,7 +8,7 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
-use super::command::{Answer, Asked, Git};
+use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
 use super::paths::{RepoPath, os_path};
 
@@ -332,16 +332,14 @@ impl Git {
         by: &Signature<'_>,
         message: &[u8],
     ) -> Result<NewCommit> {
-        let date = format!("@{} +0000", by.seconds);
-        let ask = self
-            .ask("commit-tree")
-            .env("GIT_AUTHOR_NAME", by.name)
-            .env("GIT_AUTHOR_EMAIL", by.email)
-            .env("GIT_AUTHOR_DATE", &date)
-            .env("GIT_COMMITTER_NAME", by.name)
-            .env("GIT_COMMITTER_EMAIL", by.email)
-            .env("GIT_COMMITTER_DATE", &date);
-        Self::commit_tree(ask, tree, parents, message)
+        let ask = self.ask_to_commit();
+        let commit = commit_by(by, tree, parents, message);
+        ask.input(commit).start().map(NewCommit)
+    }
+
+    pub(super) fn ask_to_commit(&self) -> Ask {
+        self.ask("hash-object")
+            .args(["-t", "commit", "-w", "--stdin"])
     }
 
     /// Writes a commit with the user's own identity, at the present time.
@@ -361,21 +359,13 @@ impl Git {
             Signed::Yes => ask.arg("-S"),
             Signed::No => ask,
         };
-        Self::commit_tree(ask, tree, parents, message)?.finish()
-    }
-
-    fn commit_tree(
-        ask: super::command::Ask,
-        tree: &Oid,
-        parents: &[&Oid],
-        message: &[u8],
-    ) -> Result<NewCommit> {
         // The message is UTF-8 whatever the user's own commits are encoded in.
         let mut ask = ask.setting("i18n.commitEncoding=UTF-8").arg(tree);
         for parent in parents {
             ask = ask.arg("-p").arg(parent);
         }
-        ask.args(["-F", "-"]).input(message).start().map(NewCommit)
+        let output = ask.args(["-F", "-"]).input(message).run()?;
+        one_oid("git commit-tree", &output)
     }
 
     /// The tree that holds nothing, written if need be.
@@ -639,13 +629,13 @@ impl Git {
     /// git could not be started.
     pub fn objects(&self, oids: &[Oid]) -> Result<Objects> {
         let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
-        let ask = self
-            .ask("cat-file")
-            .args(["--batch", "--buffer"])
-            .input(lines);
         Ok(Objects {
-            answer: ask.read()?,
+            answer: self.ask_to_read().input(lines).read()?,
         })
+    }
+
+    pub(super) fn ask_to_read(&self) -> Ask {
+        self.ask("cat-file").args(["--batch", "--buffer"])
     }
 }
 
@@ -659,7 +649,7 @@ impl NewCommit {
     ///
     /// git failed.
     pub fn finish(self) -> Result<Oid> {
-        one_oid("git commit-tree", &self.0.succeed()?)
+        one_oid("git hash-object", &self.0.succeed()?)
     }
 }
 
@@ -702,6 +692,25 @@ impl Objects {
             _ => Err(self.answer.unexpected("an object without its end")),
         }
     }
+}
+
+/// A commit as git stores it (gitformat-object is the same in `git cat-file commit`). A parent that is named twice is one.
+fn commit_by(by: &Signature<'_>, tree: &Oid, parents: &[&Oid], message: &[u8]) -> Vec<u8> {
+    let mut commit = format!("tree {tree}\n");
+    for (number, parent) in parents.iter().enumerate() {
+        if !parents[..number].contains(parent) {
+            commit.push_str(&format!("parent {parent}\n"));
+        }
+    }
+    for role in ["author", "committer"] {
+        let Signature {
+            name,
+            email,
+            seconds,
+        } = by;
+        commit.push_str(&format!("{role} {name} <{email}> {seconds} +0000\n"));
+    }
+    [commit.as_bytes(), b"\n", message].concat()
 }
 
 /// Exactly one object id on a line, as a command prints it.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 
-use super::command::{Answer, Asked, Git};
+use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
 use super::objects::{Commit, Oid};
 
@@ -100,19 +100,11 @@ impl Git {
     pub fn change_refs(&self, changes: &[RefChange]) -> Result<()> {
         self.give_objects()?;
         let lines: String = changes.iter().map(RefChange::line).collect();
-        // What somebody has put in a ref's place to point to another is replaced: the other never moves.
-        let ask = self
-            .ask("update-ref")
-            .args(["--no-deref", "--stdin", "-z"])
-            .input(lines);
-        // With reftable git wants to know who it is and when, also where no reflog is kept, and dies of a date that is none.
-        let ask = ask
-            .env("GIT_COMMITTER_NAME", "edio")
-            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
-            .env("GIT_COMMITTER_DATE", "@0 +0000");
-        let said = ask.run()?;
-        if !said.is_empty() {
-            // It has nothing to say where it has done that: this is no git that can be believed.
+        // Where the input ends too early, since edio was killed, nothing is changed.
+        let input = format!("start\0{lines}commit\0");
+        let said = self.ask_to_move_refs().input(input).run()?;
+        if said != b"start: ok\ncommit: ok\n" {
+            // This is no git that can be believed.
             return Err(GitError::Output {
                 command: "git update-ref".to_owned(),
                 what: format!("{:?}", said.as_bstr()),
@@ -121,6 +113,15 @@ impl Git {
         // The refs are moved. What can't be given now is given by the next command.
         let _ = self.give_again();
         Ok(())
+    }
+
+    pub(super) fn ask_to_move_refs(&self) -> Ask {
+        // What somebody has put in a ref's place to point to another is replaced: the other never moves.
+        let ask = self.ask("update-ref").args(["--no-deref", "--stdin", "-z"]);
+        // With reftable git wants to know who it is and when, also where no reflog is kept, and dies of a date that is none.
+        ask.env("GIT_COMMITTER_NAME", "edio")
+            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
+            .env("GIT_COMMITTER_DATE", "@0 +0000")
     }
 
     /// Packs the refs below this folder, and no others. From git 2.42 on.
@@ -247,11 +248,7 @@ impl Git {
     ///
     /// git failed.
     pub fn ref_commits(&self, names: &[&str]) -> Result<Vec<RefCommit>> {
-        let mut answer = self
-            .ask("for-each-ref")
-            .arg("--format=%(refname)%00%(objectname)%00%(objecttype)%00%(raw:size)%00%(raw)")
-            .args(names)
-            .read()?;
+        let mut answer = self.ask_for_commits(names).read()?;
         let mut found = Vec::new();
         while let Some(name) = answer.record(0)? {
             let oid = field(&mut answer)?;
@@ -269,6 +266,17 @@ impl Git {
         }
         answer.close()?;
         Ok(found)
+    }
+
+    /// Begins to ask for these refs and their commits. The same question is then answered at once.
+    pub fn ask_ref_commits_ahead(&self, names: &[&str]) {
+        self.ask_for_commits(names).stand_by();
+    }
+
+    fn ask_for_commits(&self, names: &[&str]) -> Ask {
+        self.ask("for-each-ref")
+            .arg("--format=%(refname)%00%(objectname)%00%(objecttype)%00%(raw:size)%00%(raw)")
+            .args(names)
     }
 
     /// The names of the refs below these names, and the ids that they point to.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 
-use crate::process::{Command, Finished, Running, Trace};
+use crate::process::{Command, Finished, Reading, Trace};
 
-use super::command::{Case, Git, Group, LOCAL_VARIABLES, Survives, plain_git};
+use super::command::{Case, Git, LOCAL_VARIABLES, plain_git};
 use super::config::{PATTERN, Settings};
 use super::error::{GitError, Result};
 use super::objects::{ObjectFormat, Oid};
@@ -134,7 +134,7 @@ fn locate(search: &Search<'_>, more: &[String]) -> Result<Finished> {
     command.run().map_err(GitError::Start)
 }
 
-fn start_settings(search: &Search<'_>) -> Result<Running> {
+fn start_settings(search: &Search<'_>) -> Result<Reading> {
     let command = ask_outside(search).args(["config", "-z", "--get-regexp", PATTERN]);
     command.start().map_err(GitError::Start)
 }
@@ -153,16 +153,9 @@ fn read_place(output: &[u8], trace: Option<&Trace>) -> Option<(Git, Option<Point
     };
     let path = |bytes: &[u8]| PathBuf::from(os_path(bytes));
     let git = Git {
-        git_dir: path(git_dir),
         common_dir: path(common_dir),
-        work_tree: path(work_tree),
         format: ObjectFormat::named(format.to_str().ok()?)?,
-        trace: trace.cloned(),
-        group: Group::Shared,
-        survives: Survives::Kill,
-        case: Case::AsSet,
-        quarantine: None,
-        at_work: None,
+        ..Git::at(path(git_dir), path(work_tree), trace)
     };
     Some((git, pointed))
 }
@@ -178,18 +171,11 @@ fn locate_odd(search: &Search<'_>) -> Result<Git> {
     let format = ask("--show-object-format")?;
     let path = |question| ask(question).map(|bytes| PathBuf::from(os_path(&bytes)));
     Ok(Git {
-        git_dir: path("--git-dir")?,
         common_dir: path("--git-common-dir")?,
-        work_tree: path("--show-toplevel")?,
         format: ObjectFormat::named(&format.to_str_lossy()).ok_or_else(|| {
             GitError::NoRepository(format!("unknown object format {:?}", format.as_bstr()))
         })?,
-        trace: search.trace.cloned(),
-        group: Group::Shared,
-        survives: Survives::Kill,
-        case: Case::AsSet,
-        quarantine: None,
-        at_work: None,
+        ..Git::at(path("--git-dir")?, path("--show-toplevel")?, search.trace)
     })
 }
 

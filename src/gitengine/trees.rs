@@ -79,7 +79,7 @@ impl Git {
             .iter()
             .map(|tree| format!("{tree}:{name}\n"))
             .collect();
-        let ask = self.ask("cat-file").args(["--batch", "--buffer"]);
+        let ask = self.ask_to_read();
         let mut answer = ask.input(lines).read()?;
         let mut files = Vec::with_capacity(trees.len());
         for _ in trees {

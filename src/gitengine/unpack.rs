@@ -2,7 +2,7 @@
 //!
 //! They go as a pack, which git takes apart. What is in it is not compressed: git does that where it stores.
 
-use super::command::Git;
+use super::command::{Ask, Git};
 use super::error::Result;
 use super::objects::ObjectFormat;
 
@@ -99,8 +99,11 @@ impl Git {
     ///
     /// git failed.
     pub(super) fn store(&self, made: Made) -> Result<()> {
-        let ask = self.ask("unpack-objects").arg("-q");
-        ask.input(made.pack()).run().map(drop)
+        self.ask_to_store().input(made.pack()).run().map(drop)
+    }
+
+    pub(super) fn ask_to_store(&self) -> Ask {
+        self.ask("unpack-objects").arg("-q")
     }
 }
 

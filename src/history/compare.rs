@@ -11,7 +11,7 @@ use super::address::{Address, Range};
 use super::bytes;
 use super::journal;
 use super::limits::TooMuch;
-use super::scan::scan;
+use super::scan::look;
 use super::session::Session;
 use super::skipped::Skipped;
 use super::turn::{Kind, Turn};
@@ -153,7 +153,7 @@ pub fn with_work_tree(workspace: &Locked, turn: &Turn) -> Result<Sides> {
 ///
 /// The work tree can't be scanned.
 pub fn tree_now(workspace: &Locked) -> Result<Oid> {
-    let tree = scan(workspace, TooMuch::Refuse)?.tree;
+    let tree = look(workspace, TooMuch::Refuse)?.tree;
     workspace.git.give_objects()?;
     Ok(tree)
 }
@@ -193,7 +193,7 @@ impl Unsaved {
     ///
     /// The work tree can't be scanned, or the session has lost its current turn.
     pub fn now(workspace: &Locked, session: &Session) -> Result<Self> {
-        let scan = match scan(workspace, TooMuch::Refuse) {
+        let scan = match look(workspace, TooMuch::Refuse) {
             Err(error) if error.kind() == ErrorKind::Refused => {
                 return Ok(Self {
                     refused: Some(error),

@@ -16,8 +16,8 @@ use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Held, Made, Performed, Plan, Sources, Task, bring_back, disk_blob_id, own_session,
-    perform, plan_to, save_unsaved,
+    End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back, disk_blob_id,
+    own_session, perform, plan_to, save_unsaved,
 };
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
@@ -106,7 +106,13 @@ pub fn undo(
     if workspace.state.session.is_none() && Session::active(workspace)?.is_none() {
         return before_the_session(workspace, direction, reach, moment);
     }
-    let find = || last_event(workspace, direction);
+    let find = || {
+        let found = last_event(workspace, direction)?;
+        if found.is_some() {
+            workspace.git.start_ahead(&OF_A_RESTORE);
+        }
+        Ok(found)
+    };
     let (scan, found) = scan_beside(workspace, TooMuch::Take, find)?;
     let Some((session, event)) = found else {
         return before_the_session(workspace, direction, reach, moment);

@@ -13,7 +13,7 @@ use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Search, Settings, gi
 use crate::process::Trace;
 
 use super::lock::Lock;
-use super::refnames::{self, Leaf, Shelf};
+use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
 use super::store::{Store, Stores};
 
@@ -185,7 +185,7 @@ impl Workspace {
     pub fn open(place: &Place) -> Result<Self> {
         let store = place.stores.near(&place.folder);
         let guess = guess_scratch(place, store.as_ref());
-        Self::find(place, store, guess.as_deref())
+        Self::find(place, store, guess.as_deref(), list_turns)
     }
 
     /// Finds the workspace of a place, and waits until it is free.
@@ -201,7 +201,7 @@ impl Workspace {
             .as_deref()
             .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
         let early = guess.as_deref().map(Lock::take).transpose()?;
-        let mut workspace = Self::find(place, store, guess.as_deref())?;
+        let mut workspace = Self::find(place, store, guess.as_deref(), |_, _| ())?;
         let folder = workspace.make_scratch()?;
         place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
@@ -235,7 +235,14 @@ impl Workspace {
         })
     }
 
-    fn find(place: &Place, store: Option<Store>, scratch: Option<&Path>) -> Result<Self> {
+    /// `meanwhile` begins what can be begun beside the search, with how git is probably asked there and the session that is
+    /// probably there.
+    fn find(
+        place: &Place,
+        store: Option<Store>,
+        scratch: Option<&Path>,
+        meanwhile: impl FnOnce(&Git, &SessionId),
+    ) -> Result<Self> {
         let mut state = scratch.map(State::load).unwrap_or_default();
         let git_now = place.git.as_deref().and_then(identity);
         if state.git.is_none() || state.git != git_now {
@@ -252,9 +259,14 @@ impl Workspace {
             git_dir: git_dir.as_deref(),
             trace: place.trace.as_ref(),
         };
+        let likely = likely_git(place, store.as_ref(), scratch);
+        if let (Some(git), Some(session)) = (&likely, &state.session) {
+            meanwhile(git, &session.id);
+        }
         let found = gitengine::find(&search, guess.as_deref())?;
         let git = Git {
             group: place.group,
+            ahead: likely.map(|git| git.ahead).unwrap_or_default(),
             ..found.git
         };
         if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
@@ -443,6 +455,21 @@ fn guess_scratch(place: &Place, store: Option<&Store>) -> Option<PathBuf> {
         None if place.told_elsewhere => None,
         None => scratch_in_repository(&place.folder),
     }
+}
+
+/// How git is probably asked where the scratch folder is this one.
+fn likely_git(place: &Place, store: Option<&Store>, scratch: Option<&Path>) -> Option<Git> {
+    let git_dir = scratch?.parent()?.to_owned();
+    let top = store.map(|store| store.folder.clone());
+    let top = top.or_else(|| top_of(&place.folder))?;
+    let git = Git::at(git_dir, top, place.trace.as_ref());
+    let group = place.group;
+    Some(Git { group, ..git })
+}
+
+/// Asks for the turns: hardly anybody looks at a workspace for something else.
+fn list_turns(git: &Git, session: &SessionId) {
+    git.ask_ref_commits_ahead(&[&refnames::folder(Shelf::Active, session)]);
 }
 
 /// edio's scratch folder of the work tree that a folder seems to lie in, if it is there.

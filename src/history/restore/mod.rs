@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
@@ -75,6 +75,26 @@ pub struct Goal<'a> {
     pub way: &'a Way,
 }
 
+/// What git is asked to bring the whole work tree to a turn: its operation has a ref, and so has where it ends.
+pub(super) const OF_A_RESTORE: [Errand; 5] = [
+    Errand::Commit,
+    Errand::Differ,
+    Errand::Read,
+    Errand::MoveRefs,
+    Errand::MoveRefs,
+];
+
+/// And some of its paths, which ends in a turn of its own.
+const OF_PATHS: [Errand; 7] = [
+    Errand::Read,
+    Errand::Store,
+    Errand::Read,
+    Errand::Commit,
+    Errand::MoveRefs,
+    Errand::Commit,
+    Errand::MoveRefs,
+];
+
 /// What is wanted, and the session that its turn was found in: looked for while git looks at the work tree.
 pub type Found = Result<(Session, Wish)>;
 
@@ -102,7 +122,11 @@ pub fn restore(
     moment: Moment,
 ) -> Result<(Wish, Restored)> {
     workspace.git = workspace.git.synced();
-    let find = || find(workspace);
+    let find = || {
+        let (session, wish) = find(workspace)?;
+        workspace.git.start_ahead(wish.errands(&session));
+        Ok((session, wish))
+    };
     let (scan, (session, wish)) = scan_beside(workspace, TooMuch::Take, find)?;
     let restored = restore_to(workspace, scan, session, &wish, moment)?;
     Ok((wish, restored))
@@ -195,6 +219,16 @@ pub fn new_note(workspace: &Locked, from: &Turn, stat: Stat, message: String) ->
 }
 
 impl Wish {
+    /// What git can be started for before it is known what differs.
+    fn errands(&self, session: &Session) -> &'static [Errand] {
+        let stands = session.current.as_ref().map(|current| &current.commit);
+        match self.paths.is_empty() {
+            false => &OF_PATHS,
+            true if stands == Some(&self.target.commit) => &[],
+            true => &OF_A_RESTORE,
+        }
+    }
+
     fn deed(&self) -> Deed {
         match self.paths.is_empty() {
             true => Deed::Restore,

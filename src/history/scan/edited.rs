@@ -8,10 +8,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::gitengine::{Entry, Mode, Oid, RepoPath, Status};
+use crate::gitengine::{Entry, Errand, Mode, Oid, RepoPath, Status};
 
 use super::super::bytes::may_convert;
 use super::super::workspace::Locked;
+use super::Rules;
 use super::base::Base;
 use super::gate::{Passed, are_ruled, read_plain_file};
 use super::recent::{Looking, Recent};
@@ -42,6 +43,7 @@ pub struct Edited {
 pub fn put_in_place(
     workspace: &Locked,
     base: &Base,
+    rules: &Rules,
     status: &Status,
     passed: &Passed,
     looking: Looking<'_>,
@@ -70,6 +72,8 @@ pub fn put_in_place(
     if !are_stored_as_they_are(workspace, base.attribute_files, paths) {
         return Ok(None);
     }
+    let errands = rules.errands(&[Errand::Read, Errand::Store]);
+    workspace.git.start_ahead(&errands);
     let tree = tree_with(workspace, tree, paths)?;
     // What was read may be half of one state and half of another.
     let is_sure = files.len() == paths.len() && looking.changed_since(&files).is_empty();

@@ -18,8 +18,8 @@ use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Entry, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath, Status,
-    status_question,
+    Asked, Entry, Errand, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath,
+    Status, status_question,
 };
 
 use self::base::Base;
@@ -76,15 +76,35 @@ pub enum Touched {
     Unknown,
 }
 
-/// Looks at the whole work tree.
+/// What is asked of git once it is sure that there is a turn to take.
+const OF_A_TURN: [Errand; 3] = [Errand::Count, Errand::Commit, Errand::MoveRefs];
+
+/// What a scan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    /// To know.
+    Look,
+    /// To record it as a turn, if there is anything new.
+    Turn,
+}
+
+/// Looks at the whole work tree, to record what is new.
 ///
 /// # Errors
 ///
 /// git failed in a way that no single path is to blame for, or the git directory can't be written, or a setting can't be
 /// read. Refused where far more is new than anybody would want, unless that is to be taken.
 pub fn scan(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
-    let nothing = || Ok(());
-    scan_beside(workspace, too_much, nothing).map(|(scan, ())| scan)
+    scan_with(workspace, too_much, Aim::Turn, &mut || ())
+}
+
+/// Looks at the whole work tree, to know how it is.
+///
+/// # Errors
+///
+/// As for [`scan`].
+pub fn look(workspace: &Locked, too_much: TooMuch) -> Result<Scan> {
+    scan_with(workspace, too_much, Aim::Look, &mut || ())
 }
 
 /// Looks at the whole work tree, and does something else while git looks. Returns what came of both.
@@ -98,7 +118,8 @@ pub fn scan_beside<T>(
     other: impl Fn() -> Result<T>,
 ) -> Result<(Scan, T)> {
     let mut found = None;
-    let scan = scan_with(workspace, too_much, &mut || {
+    // Seldom is anything unsaved where somebody goes back.
+    let scan = scan_with(workspace, too_much, Aim::Look, &mut || {
         found.get_or_insert_with(&other);
     });
     // The other work's error comes first, also where the scan ended before git looked.
@@ -106,7 +127,12 @@ pub fn scan_beside<T>(
     Ok((scan?, found))
 }
 
-fn scan_with(workspace: &Locked, too_much: TooMuch, meanwhile: &mut dyn FnMut()) -> Result<Scan> {
+fn scan_with(
+    workspace: &Locked,
+    too_much: TooMuch,
+    aim: Aim,
+    meanwhile: &mut dyn FnMut(),
+) -> Result<Scan> {
     if too_much == TooMuch::Refuse {
         refuse_home(workspace)?;
     }
@@ -114,6 +140,7 @@ fn scan_with(workspace: &Locked, too_much: TooMuch, meanwhile: &mut dyn FnMut())
         choice: Choice::of(&workspace.settings),
         limits: Limits::of(&workspace.settings)?,
         too_much,
+        aim,
     };
     let base = Base::choose(workspace, &rules.choice)?;
     let is_cached = base.is_cached();
@@ -138,11 +165,20 @@ fn is_sparse(workspace: &Locked) -> bool {
     workspace.settings.is_true("core.sparsecheckout")
 }
 
-/// What the person has set that decides what is held.
+/// What decides what is held, and how it is gone about.
 struct Rules {
     choice: Choice,
     limits: Limits,
     too_much: TooMuch,
+    aim: Aim,
+}
+
+impl Rules {
+    /// What git can be started for once something new is found, beside these.
+    fn errands(&self, more: &[Errand]) -> Vec<Errand> {
+        let of_a_turn = OF_A_TURN.into_iter().filter(|_| self.aim == Aim::Turn);
+        more.iter().copied().chain(of_a_turn).collect()
+    }
 }
 
 fn scan_from(
@@ -199,13 +235,16 @@ fn scan_from(
         let new = passed.new_files(&base);
         rules.limits.refuse(workspace, tracked, new)?;
     }
-    let edited = edited::put_in_place(workspace, &base, &status, &passed, looking)?;
+    let edited = edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?;
     let (tree, mut recent) = match &edited {
         // What the index does not know can't be taken for unchanged.
         Some(edited) => (edited.tree.clone(), Vec::new()),
         None => {
             let recent = looking.recent(passed.taken.iter());
-            (take_in(workspace, &index, &base, &mut passed)?, recent)
+            (
+                take_in(workspace, &index, &base, rules, &mut passed)?,
+                recent,
+            )
         }
     };
     let is_taken = |recent: &Recent| passed.taken.contains(recent.path());
@@ -353,12 +392,17 @@ fn take_in(
     workspace: &Locked,
     index: &PrivateIndex,
     base: &Base,
+    rules: &Rules,
     passed: &mut Passed,
 ) -> Result<Oid> {
     if passed.is_nothing()
         && let Some(tree) = &base.tree
     {
         return Ok(tree.clone());
+    }
+    // In a copy of the user's index what edio knows already is new, too.
+    if base.is_cached() && !passed.is_nothing() {
+        workspace.git.start_ahead(&rules.errands(&[]));
     }
     index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
     for rejected in index.take(&passed.taken, &workspace.settings)? {

@@ -5,7 +5,7 @@
 //! ordinary, nothing is decided here, and the whole work tree is scanned.
 
 use crate::error::Result;
-use crate::gitengine::{Conversion, Entry, Grafting, Head, Mode, Oid, RepoPath, git_bytes};
+use crate::gitengine::{Conversion, Entry, Errand, Grafting, Head, Mode, Oid, RepoPath, git_bytes};
 
 use super::super::bytes::may_convert;
 use super::super::choice::Choice;
@@ -14,6 +14,7 @@ use super::super::skipped::Skipped;
 use super::super::snapshot::Ground;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
+use super::OF_A_TURN;
 use super::gate::{Gate, are_ruled};
 
 /// What became of the files.
@@ -44,6 +45,8 @@ pub fn look_at(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
     }
     let git = &workspace.git;
     let head = git.ask_head()?;
+    git.start_ahead(&[Errand::Read, Errand::Store]);
+    git.start_ahead(&OF_A_TURN);
     let matched = git.ask_ignored(paths)?;
     let grafting = git.read_for_graft(&ground.tree, paths)?;
     // git answers for none where one of them lies beyond a link.
