@@ -91,8 +91,9 @@ fn parse(words: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     match Cli::try_parse_from(words) {
         Err(error) if error.kind() != ErrorKind::DisplayVersion => {
             // The help tells what each verb does.
-            let matches = whole_tree().try_get_matches_from(words)?;
-            Cli::from_arg_matches(&matches)
+            let mut tree = whole_tree();
+            let matches = tree.try_get_matches_from_mut(words)?;
+            Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))
         }
         parsed => parsed,
     }

@@ -48,6 +48,16 @@ pub struct Command {
     inner: std::process::Command,
     input: Vec<u8>,
     trace: Option<Trace>,
+    group: Group,
+}
+
+/// The process group of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    /// edio's.
+    Shared,
+    /// One of its own.
+    Own,
 }
 
 /// How a process ended.
@@ -106,6 +116,7 @@ impl Command {
             inner: std::process::Command::new(program),
             input: Vec::new(),
             trace: None,
+            group: Group::Shared,
         }
     }
 
@@ -183,6 +194,7 @@ impl Command {
     #[must_use]
     pub fn in_own_group(mut self) -> Self {
         std::os::unix::process::CommandExt::process_group(&mut self.inner, 0);
+        self.group = Group::Own;
         self
     }
 
@@ -515,6 +527,20 @@ pub fn is_alive(_: i32) -> bool {
     true
 }
 
+/// Does a folder belong to whom this process runs for?
+#[cfg(unix)]
+pub fn is_own(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = std::fs::metadata(folder).map(|meta| meta.uid());
+    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
+}
+
+/// Nobody tells here.
+#[cfg(not(unix))]
+pub fn is_own(_: &Path) -> bool {
+    false
+}
+
 #[cfg(unix)]
 mod signals {
     //! The signals that are handed on to a program that has the terminal.
@@ -666,7 +692,7 @@ fn join<T>(handle: JoinHandle<io::Result<T>>) -> io::Result<T> {
     joined.unwrap_or_else(|_| Err(io::Error::other("a pipe's thread panicked")))
 }
 
-/// A process that waits for its input. Dropped, it is killed.
+/// A process that waits for its input, or to be read. Dropped, it is killed.
 pub struct StandingBy {
     command: Command,
     reading: Reading,
@@ -676,7 +702,8 @@ impl StandingBy {
     /// Is it what this command would start, in the same surroundings?
     pub fn is(&self, command: &Command) -> bool {
         let (own, other) = (&self.command.inner, &command.inner);
-        own.get_program() == other.get_program()
+        self.command.group == command.group
+            && own.get_program() == other.get_program()
             && own.get_current_dir() == other.get_current_dir()
             && own.get_args().eq(other.get_args())
             && own.get_envs().eq(other.get_envs())

@@ -1,8 +1,9 @@
 //! What edio relies on in git, asked of git itself: the git in `PATH`, without edio.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
 use crate::common::{Repo, fed};
@@ -522,4 +523,134 @@ fn of_two_flags_in_one_run_only_one_is_obeyed() {
     assert_eq!(repo.git(["ls-files", "-v"]), "S a");
     repo.git(["update-index", "--no-skip-worktree", "a"]);
     assert_eq!(repo.git(["ls-files", "-v"]), "H a");
+}
+
+#[test]
+fn refs_change_where_the_input_says_so_to_the_end() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let head = repo.git(["rev-parse", "HEAD"]);
+    let change = |name: &str, end: &str| {
+        let mut git = git(&repo, &["update-ref", "--no-deref", "--stdin", "-z"]);
+        let input = format!("start\0create refs/edio/{name}\0{head}\0{end}");
+        let ran = fed(&mut git, input);
+        (ran.status.success(), text(&ran.stdout).to_owned())
+    };
+    change("cut-off", "");
+    assert_eq!(repo.git(["for-each-ref", "refs/edio"]), "");
+    let done = (true, "start: ok\ncommit: ok\n".to_owned());
+    assert_eq!(change("whole", "commit\0"), done);
+    assert_eq!(
+        repo.git(["for-each-ref", "--format=%(refname)", "refs/edio"]),
+        "refs/edio/whole"
+    );
+}
+
+#[test]
+fn who_changes_refs_may_have_been_started_before_another_changed_them() {
+    for format in ["files", "reftable"] {
+        let repo = Repo::with(&[("a", "a\n")]);
+        let top = repo.outside().join("other");
+        let form = format!("--ref-format={format}");
+        let made = git(&repo, &["init", "-q", &form, top.to_str().unwrap()]).output();
+        if !made.unwrap().status.success() {
+            // Before git 2.45 there is only one format.
+            git(&repo, &["init", "-q", top.to_str().unwrap()])
+                .output()
+                .unwrap();
+        }
+        let blob = fed(
+            git(&repo, &["hash-object", "-w", "--stdin"]).current_dir(&top),
+            "b",
+        );
+        let oid = text(&blob.stdout).trim().to_owned();
+        let begin = || {
+            let mut git = git(&repo, &["update-ref", "--no-deref", "--stdin", "-z"]);
+            let git = git.current_dir(&top).stdin(Stdio::piped());
+            git.stdout(Stdio::piped()).spawn().unwrap()
+        };
+        let mut waiting: Vec<Child> = (0..3).map(|_| begin()).collect();
+        for number in 0..3 {
+            let mut git = waiting.remove(0);
+            let mut stdin = git.stdin.take().unwrap();
+            let input = format!("start\0create refs/edio/{number}\0{oid}\0commit\0");
+            stdin.write_all(input.as_bytes()).unwrap();
+            drop(stdin);
+            let ended = git.wait_with_output().unwrap();
+            assert_eq!(text(&ended.stdout), "start: ok\ncommit: ok\n", "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_commit_that_is_made_by_hand_is_what_commit_tree_makes() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let tree = repo.git(["rev-parse", "HEAD^{tree}"]);
+    let head = repo.git(["rev-parse", "HEAD"]);
+    let message = "ä\n\nmore\n\nEdio-Turn: 1\n";
+    let mut made = git(&repo, &["commit-tree", &tree, "-p", &head, "-F", "-"]);
+    for role in ["AUTHOR", "COMMITTER"] {
+        made.env(format!("GIT_{role}_NAME"), "edio")
+            .env(format!("GIT_{role}_EMAIL"), "edio@localhost")
+            .env(format!("GIT_{role}_DATE"), "@1700000000 +0000");
+    }
+    let made = fed(&mut made, message);
+    let by = "edio <edio@localhost> 1700000000 +0000";
+    let by_hand = format!("tree {tree}\nparent {head}\nauthor {by}\ncommitter {by}\n\n{message}");
+    let words = ["hash-object", "-t", "commit", "-w", "--stdin"];
+    let stored = fed(&mut git(&repo, &words), by_hand);
+    assert_eq!(text(&made.stdout), text(&stored.stdout));
+    assert!(stored.status.success());
+    // Nothing is stored where the input never came.
+    assert!(!fed(&mut git(&repo, &words), "").status.success());
+}
+
+#[test]
+fn many_files_become_one_pack_and_are_the_same() {
+    let repo = Repo::with(&[("old", "old\n")]);
+    let paths: Vec<String> = (0..120).map(|n| format!("d{}/f{n}", n % 7)).collect();
+    for (number, path) in paths.iter().enumerate() {
+        repo.write(path, format!("{number}\n").repeat(number));
+    }
+    repo.link("d0/link", "f0");
+    repo.chmod("d1/f1", 0o755);
+    let tree = |settings: &[&str]| {
+        let index = copied_index(&repo);
+        let words = ["update-index", "-z", "--add", "--remove", "--stdin"];
+        let mut take = git(&repo, settings);
+        take.args(words).env("GIT_INDEX_FILE", &index);
+        let input = format!("{}\0d0/link\0", paths.join("\0"));
+        assert!(fed(&mut take, input).status.success());
+        let mut write = git(&repo, &["write-tree"]);
+        text(&write.env("GIT_INDEX_FILE", &index).output().unwrap().stdout).to_owned()
+    };
+    let packed = tree(&["-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"]);
+    let packs = || {
+        let files = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
+        let names = files.map(|file| file.unwrap().path());
+        names
+            .filter(|name| name.extension().is_some_and(|end| end == "pack"))
+            .count()
+    };
+    assert_eq!(packs(), 1);
+    assert_eq!(tree(&[]), packed);
+    repo.fsck();
+}
+
+#[test]
+fn what_differs_is_told_without_an_index() {
+    let repo = Repo::with(&[("a", "a\n"), ("d/b", "b\n")]);
+    let before = repo.git(["rev-parse", "HEAD^{tree}"]);
+    repo.write("d/b", "c\n");
+    repo.commit("next");
+    let after = repo.git(["rev-parse", "HEAD^{tree}"]);
+    let words = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--numstat"];
+    let mut differ = git(&repo, &words);
+    differ.env("GIT_INDEX_FILE", repo.path(".git/edio/no-index"));
+    let said = fed(&mut differ, format!("{before} {after}\n"));
+    let said = text(&said.stdout);
+    assert!(
+        said.starts_with(&format!("{before} {after}\n:100644 100644 ")),
+        "{said:?}"
+    );
+    assert!(said.ends_with(" M\0d/b\x001\t1\td/b\0"), "{said:?}");
 }

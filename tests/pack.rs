@@ -59,37 +59,58 @@ fn p7_a_hundred_turns_need_little_room() {
     }
 }
 
-#[test]
-fn p1_refs_are_packed_as_turns_grow_and_only_edios() {
-    let repo = project();
-    repo.git(["branch", "topic"]);
-    repo.git(["tag", "v1"]);
-    repo.edio(["snapshot"]).ok();
-    turns(&repo, 2..=60);
-    assert!(repo.has(".git/refs/heads/topic") && repo.has(".git/refs/tags/v1"));
-    let Some(packed) = repo.packed_refs() else {
-        return;
-    };
-    assert!(
-        packed.len() >= 50 && packed.iter().all(|name| name.starts_with("refs/edio/")),
-        "{packed:?}"
-    );
-    assert_eq!(repo.edio(["log", "--json"]).json().len(), 60);
+/// How many packs there are.
+fn packs(repo: &Repo) -> usize {
+    let files = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
+    let names = files.map(|file| file.unwrap().path());
+    names
+        .filter(|name| name.extension().is_some_and(|end| end == "pack"))
+        .count()
 }
 
 #[test]
-fn a_turn_is_taken_where_another_process_is_at_work_on_the_refs() {
+fn p7_many_new_files_become_one_pack_and_edits_none() {
     let repo = project();
+    let write = |round: u32| {
+        for number in 0..150 {
+            let line = format!("{number}\n").repeat(100);
+            repo.write(
+                format!("new/d{}/{number}", number % 9),
+                format!("{line}{round}\n"),
+            );
+        }
+    };
+    write(1);
     repo.edio(["snapshot"]).ok();
-    turns(&repo, 2..=49);
-    repo.write(".git/packed-refs.lock", "");
-    turns(&repo, 50..=52);
+    assert_eq!(packs(&repo), 1);
+    let (files, _) = room(&repo.path(".git/objects"));
+    assert!(files < 100, "{files} files");
+    for round in 2..=4 {
+        write(round);
+        repo.edio(["snapshot"]).ok();
+    }
+    // Each of them would hold all files anew.
+    assert_eq!(packs(&repo), 1);
+    repo.edio(["restore", "1"]).ok();
+    assert!(repo.read("new/d0/0").ends_with("0\n1\n"));
+    repo.fsck();
+}
+
+#[test]
+fn many_new_files_of_which_some_can_not_be_taken_in() {
+    let repo = project();
+    repo.write(".gitattributes", "*.bad filter=fails\n");
+    repo.git(["config", "filter.fails.clean", "false"]);
+    repo.git(["config", "filter.fails.required", "true"]);
+    for number in 0..150 {
+        repo.write(format!("new/{number}"), format!("{number}\n"));
+    }
+    repo.write("new/one.bad", "bytes\n");
     let ran = repo.edio(["snapshot"]);
-    assert!(!ran.ok().stderr.contains("warning"), "{ran}");
-    assert!(!repo.has(".git/packed-refs"));
-    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
-    turns(&repo, 54..=103);
-    assert!(repo.packed_refs().is_none_or(|packed| packed.len() >= 50));
+    assert!(ran.ok().stderr.contains("new/one.bad"), "{ran}");
+    assert_eq!(repo.in_turn(1, "new/149").unwrap(), "149\n");
+    assert_eq!(repo.in_turn(1, "new/one.bad").unwrap(), "bytes\n");
+    repo.fsck();
 }
 
 #[test]

@@ -52,9 +52,9 @@ const AHEAD: [&str; 7] = [
 /// What runs beside one another in a verb.
 fn beside(verb: &str) -> Vec<[&'static str; 2]> {
     let mut pairs = BESIDE.to_vec();
+    pairs.extend(AHEAD.map(|verb| ["status", verb]));
     if matches!(verb, "restore" | "undo" | "redo") {
         pairs.extend(BESIDE_THE_SCAN);
-        pairs.extend(AHEAD.map(|verb| ["status", verb]));
     }
     pairs
 }

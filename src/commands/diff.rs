@@ -38,7 +38,7 @@ pub struct Args {
 /// There is no such turn, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if !args.workspace {
-        let workspace = context.open()?;
+        let workspace = context.open_to_list()?;
         let session = Session::wanted(&workspace, context.session.as_ref())?;
         let last = Comparison::Turn(Address::Last);
         let wanted = args.wanted.as_ref().unwrap_or(&last);

@@ -76,13 +76,13 @@ fn split(argument: &[u8]) -> Option<(&[u8], RangeInclusive<u32>)> {
 /// There is no such session, or the work tree can't be scanned.
 pub fn asked_about(context: &Context) -> Result<(Workspace, Option<Session>, Version)> {
     if context.session.is_some() {
-        let workspace = context.open()?;
+        let workspace = context.open_to_list()?;
         let session = Session::wanted(&workspace, context.session.as_ref())?;
         let version = Version::of_turn(session.current()?);
         return Ok((workspace, Some(session), version));
     }
     let tree = tree_now(&context.open_locked()?)?;
-    let workspace = context.open()?;
+    let workspace = context.open_to_list()?;
     let session = Session::active(&workspace)?;
     let version = Version::of_work_tree(&workspace, session.as_ref(), &tree)?;
     Ok((workspace, session, version))

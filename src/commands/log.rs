@@ -85,7 +85,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         true => Some(tree_now(&context.open_locked()?)?),
         false => None,
     };
-    let workspace = context.open()?;
+    let workspace = context.open_to_list()?;
     let paths = paths_meant(&workspace, &args.paths)?;
     let since = args.since.as_deref();
     let since = since.map(|time| seconds_of(&workspace, time));

@@ -112,6 +112,14 @@ impl Context {
         Workspace::open(&self.place)
     }
 
+    /// The workspace, to look at the turns of the session that is meant.
+    fn open_to_list(&self) -> Result<Workspace> {
+        match self.session {
+            None => Workspace::open_to_list(&self.place),
+            Some(_) => self.open(),
+        }
+    }
+
     /// The workspace, to work in.
     fn open_locked(&self) -> Result<Locked> {
         Workspace::open_locked(&self.place)

@@ -111,7 +111,7 @@ impl Said {
 ///
 /// There is no such turn, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
-    let workspace = context.open()?;
+    let workspace = context.open_to_list()?;
     let session = Session::wanted(&workspace, context.session.as_ref())?;
     let turn = args.turn.find(&workspace, &session)?;
     let sides = changed_by(&workspace, &session, &turn)?;

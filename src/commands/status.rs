@@ -42,7 +42,7 @@ struct Record {
 ///
 /// There is no repository, or git failed.
 pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
-    let workspace = context.open()?;
+    let workspace = context.open_to_list()?;
     context.refuse_other_session(&workspace)?;
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);

@@ -3,6 +3,8 @@
 //! A process takes longer to start than most of what it is asked. So what a command is sure to need is started while it
 //! still finds out what for, on a core that has nothing else to do. The question that such a process would be started for
 //! is then answered by it, with the same words in the same surroundings.
+//!
+//! A list of refs needs no input ([`Git::ask_ref_commits_ahead`]): it is made at once, and waits to be read.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +12,7 @@ use crate::process::{Command, StandingBy};
 
 use super::command::Git;
 
-/// What git can be started for ahead: it takes what it needs from its input.
+/// What git can be started for ahead: it takes from its input what it is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
     /// Read objects ([`Git::objects`], [`Git::read_for_graft`]).
@@ -34,24 +36,35 @@ pub struct Ahead(Arc<Mutex<Vec<StandingBy>>>);
 impl Ahead {
     /// Takes the one that this command would start.
     pub(super) fn take(&self, command: &Command) -> Option<StandingBy> {
-        let mut processes = self.lock();
+        let mut processes = self.processes();
         let fits = processes.iter().position(|process| process.is(command))?;
         Some(processes.swap_remove(fits))
     }
 
-    pub(super) fn add(&self, process: StandingBy) {
-        self.lock().push(process);
+    /// Starts one by this command, unless so many wait already.
+    pub(super) fn add(&self, command: Command, most: usize) {
+        let mut processes = self.processes();
+        let waiting = processes.iter().filter(|process| process.is(&command));
+        if waiting.count() < most {
+            processes.extend(command.stand_by());
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<StandingBy>> {
+    /// Ends those that wait.
+    pub fn clear(&self) {
+        self.processes().clear();
+    }
+
+    fn processes(&self) -> MutexGuard<'_, Vec<StandingBy>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Git {
-    /// Starts a process for each of these errands. One that can't be started is none: the question itself will say why.
+    /// Starts a process for each of these errands, but for those for which one waits. One that can't be started is none: the
+    /// question itself will say why.
     pub fn start_ahead(&self, errands: &[Errand]) {
-        for errand in errands {
+        for (number, errand) in errands.iter().enumerate() {
             let ask = match errand {
                 Errand::Read => self.ask_to_read(),
                 Errand::Store => self.ask_to_store(),
@@ -60,7 +73,8 @@ impl Git {
                 Errand::Commit => self.ask_to_commit(),
                 Errand::MoveRefs => self.ask_to_move_refs(),
             };
-            ask.stand_by();
+            let same = errands[..=number].iter().filter(|other| *other == errand);
+            ask.stand_by(same.count());
         }
     }
 }

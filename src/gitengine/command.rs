@@ -334,7 +334,7 @@ impl Ask {
     ///
     /// It could not be started, or did not end with exit code 0.
     pub fn run(self) -> Result<Vec<u8>> {
-        let (reading, text) = self.begin()?;
+        let (reading, text) = self.set_off()?;
         let finished = reading.finish().map_err(|error| broken(&text, error))?;
         check(text, finished.status, finished.stderr)?;
         Ok(finished.stdout)
@@ -346,17 +346,18 @@ impl Ask {
     ///
     /// It could not be started, or its pipes broke.
     pub fn outcome(self) -> Result<Finished> {
-        let (reading, text) = self.begin()?;
+        let (reading, text) = self.set_off()?;
         reading.finish().map_err(|error| broken(&text, error))
     }
 
-    /// Starts it, to do something else meanwhile.
+    /// Starts it, to do something else meanwhile. What it prints is read when it is waited for: where that is much, it waits,
+    /// too.
     ///
     /// # Errors
     ///
     /// It could not be started.
     pub fn start(self) -> Result<Asked> {
-        let (reading, text) = self.begin()?;
+        let (reading, text) = self.set_off()?;
         Ok(Asked { reading, text })
     }
 
@@ -366,23 +367,22 @@ impl Ask {
     ///
     /// It could not be started.
     pub fn read(self) -> Result<Answer> {
-        let (reading, text) = self.begin()?;
+        let (reading, text) = self.set_off()?;
         Ok(Answer {
             reader: BufReader::with_capacity(1 << 16, reading),
             text,
         })
     }
 
-    /// Starts it without its input, where that is possible: the next question like it is asked of that process.
-    pub(super) fn stand_by(self) {
+    /// Starts it before its input is known, unless so many of the same wait already: the next question like it is asked of
+    /// that process.
+    pub(super) fn stand_by(self, most: usize) {
         let ahead = self.ahead.clone();
         let (command, _) = self.built();
-        if let Ok(process) = command.stand_by() {
-            ahead.add(process);
-        }
+        ahead.add(command, most);
     }
 
-    fn begin(self) -> Result<(Reading, String)> {
+    fn set_off(self) -> Result<(Reading, String)> {
         let ahead = self.ahead.clone();
         let (command, text) = self.built();
         let reading = match ahead.take(&command) {

@@ -88,7 +88,9 @@ impl Git {
     }
 
     pub(super) fn ask_to_differ(&self) -> Ask {
-        self.ask_to_compare(&["--raw"], &[])
+        let ask = self.ask_to_compare(&["--raw"], &[]);
+        // git would read the whole index first, for attribute files that are not on disk. Here none matters.
+        ask.index(&self.git_dir.join("edio").join("no-index"))
     }
 
     /// The files whose time stamps or sizes are not as this index has them, whatever is in them.
@@ -137,9 +139,8 @@ impl Git {
     fn ask_to_compare(&self, form: &[&str], paths: &[RepoPath]) -> Ask {
         let ask = self.ask("diff-tree").args(["--stdin", "-r", "-z"]);
         let ask = ask.args(form).args(["--no-renames", "--no-ext-diff"]);
-        let ask = ask.args(["--no-textconv", "--"]).args(as_arguments(paths));
-        // git would read the whole index before it looks at the trees, for attribute files that are not on disk.
-        ask.index(&self.git_dir.join("edio").join("no-index"))
+        let ask = ask.args(["--no-textconv", "--"]);
+        ask.args(as_arguments(paths))
     }
 
     /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same

@@ -12,7 +12,7 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
-use super::command::Git;
+use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, Oid, hex, one_oid};
@@ -20,6 +20,22 @@ use super::paths::{RepoPath, os_path};
 
 /// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
 pub const NO_CHECKSUM: &str = "index.skipHash=true";
+
+/// So many new contents are not written as a file each: they would be the cost.
+const MANY: usize = 100;
+
+/// git writes what is larger than this into a pack, all that one process takes in into one; at the level of compression
+/// that it has for a file each, which takes half the time of its own for packs.
+const INTO_A_PACK: [&str; 2] = ["core.bigFileThreshold=1", "pack.compression=1"];
+
+/// What is taken in, as far as one can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Most of it is new to git: many files become one pack.
+    New,
+    /// git has much of it. To find that out on the way into a pack takes as long as to write it.
+    Known,
+}
 
 /// Which file it is, and whether it is still as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,11 +257,16 @@ impl PrivateIndex {
     /// # Errors
     ///
     /// git failed in a way that no path is to blame for.
-    pub fn take(&self, paths: &[RepoPath], settings: &Settings) -> Result<Vec<Rejected>> {
+    pub fn take(
+        &self,
+        paths: &[RepoPath],
+        contents: Contents,
+        settings: &Settings,
+    ) -> Result<Vec<Rejected>> {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
-        for _ in 0..3 {
-            let error = match self.take_all(&paths, settings) {
+        for contents in [contents, Contents::Known, Contents::Known] {
+            let error = match self.take_all(&paths, contents, settings) {
                 Ok(ignored) => {
                     rejected.extend(ignored);
                     return Ok(rejected);
@@ -271,7 +292,7 @@ impl PrivateIndex {
         settings: &Settings,
         rejected: &mut Vec<Rejected>,
     ) -> Result<()> {
-        match (self.take_all(paths, settings), paths) {
+        match (self.take_all(paths, Contents::Known, settings), paths) {
             (Ok(ignored), _) => {
                 rejected.extend(ignored);
                 Ok(())
@@ -293,7 +314,12 @@ impl PrivateIndex {
     }
 
     /// Takes all or none. Returns those that git passed over: a link named `.gitmodules` could mislead another git.
-    fn take_all(&self, paths: &[RepoPath], settings: &Settings) -> Result<Vec<Rejected>> {
+    fn take_all(
+        &self,
+        paths: &[RepoPath],
+        contents: Contents,
+        settings: &Settings,
+    ) -> Result<Vec<Rejected>> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -305,6 +331,12 @@ impl PrivateIndex {
             "--stdin",
         ]);
         let ask = settings.with_required_filters(ask.setting(NO_CHECKSUM));
+        // What a failure leaves of a pack is swept out of the quarantine.
+        let may_pack = contents == Contents::New && self.git.quarantine.is_some();
+        let ask = match may_pack && paths.len() >= MANY {
+            true => INTO_A_PACK.into_iter().fold(ask, Ask::setting),
+            false => ask,
+        };
         let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
         let stderr = ask.start()?.succeed_with_stderr()?;
         let ignored = stderr

@@ -43,7 +43,7 @@ pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
 pub use graft::Grafting;
 pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
-pub use index::{FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
+pub use index::{Contents, FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
 pub use moves::Line;
 #[cfg(test)]

@@ -320,7 +320,8 @@ impl Git {
         self.start_commit(tree, parents, by, message)?.finish()
     }
 
-    /// Starts to write such a commit: git is at it while something else is done.
+    /// Starts to write such a commit: git is at it while something else is done. It does not look for the tree and the parents:
+    /// they must be there.
     ///
     /// # Errors
     ///
@@ -694,7 +695,7 @@ impl Objects {
     }
 }
 
-/// A commit as git stores it (gitformat-object is the same in `git cat-file commit`). A parent that is named twice is one.
+/// A commit as git stores it, and as `git cat-file commit` prints it. A parent that is named twice is one.
 fn commit_by(by: &Signature<'_>, tree: &Oid, parents: &[&Oid], message: &[u8]) -> Vec<u8> {
     let mut commit = format!("tree {tree}\n");
     for (number, parent) in parents.iter().enumerate() {

@@ -133,9 +133,7 @@ impl Git {
         }
         new.push(b'\n');
         new.extend_from_slice(message);
-        let ask = self.ask("hash-object");
-        let ask = ask.args(["-t", "commit", "-w", "--stdin"]).input(new);
-        one_oid("git hash-object", &ask.run()?)
+        one_oid("git hash-object", &self.ask_to_commit().input(new).run()?)
     }
 
     /// The objects that these commits lead to, with a name under which each is found. Not among them is what the user's

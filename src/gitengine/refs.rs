@@ -268,9 +268,9 @@ impl Git {
         Ok(found)
     }
 
-    /// Begins to ask for these refs and their commits. The same question is then answered at once.
+    /// Begins to ask for these refs and their commits, as they are now. The same question is then answered at once.
     pub fn ask_ref_commits_ahead(&self, names: &[&str]) {
-        self.ask_for_commits(names).stand_by();
+        self.ask_for_commits(names).stand_by(1);
     }
 
     fn ask_for_commits(&self, names: &[&str]) -> Ask {

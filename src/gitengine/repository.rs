@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 
-use crate::process::{Command, Finished, Reading, Trace};
+use crate::process::{Command, Finished, Reading, Trace, is_own};
 
 use super::command::{Case, Git, LOCAL_VARIABLES, plain_git};
 use super::config::{PATTERN, Settings};
@@ -240,6 +240,11 @@ fn broken(error: std::io::Error) -> GitError {
 }
 
 impl Git {
+    /// Do the git directory and the work tree belong to whoever runs edio? git may refuse to work in others.
+    pub fn is_own(&self) -> bool {
+        is_own(&self.git_dir) && is_own(&self.work_tree)
+    }
+
     /// The commits at which the history of a shallow clone ends: their parents are not here.
     ///
     /// # Errors

@@ -9,12 +9,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result};
-use crate::gitengine::RefChange;
+use crate::gitengine::{RefChange, check_version};
 
 use super::accept;
 use super::journal::beyond;
 use super::ops::Operation;
-use super::pack::pack_refs;
 use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -239,7 +238,7 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<()> {
     match workspace.store {
         // Nobody else collects there.
         Some(_) => Ok(workspace.git.collect("2.weeks.ago")?),
-        None => pack_refs(workspace),
+        None => pack(workspace),
     }
 }
 
@@ -306,4 +305,13 @@ fn is_abandoned(folder: &fs::DirEntry, now: Option<SystemTime>) -> bool {
     let changed = folder.metadata().and_then(|meta| meta.modified()).ok();
     let age = changed.and_then(|changed| now?.duration_since(changed).ok());
     age.is_some_and(|age| age > ABANDONED)
+}
+
+/// Packs edio's refs and no others: only git 2.42 and later can tell them apart.
+fn pack(workspace: &Locked) -> Result<()> {
+    let version = check_version(workspace.git.trace.as_ref())?;
+    if version >= (2, 42) {
+        workspace.git.pack_refs_below(refnames::ALL)?;
+    }
+    Ok(())
 }

@@ -1,10 +1,9 @@
-//! Turns are packed as they grow: loose files, not bytes, are what a turn costs on disk, and what a list of turns waits for.
+//! Turns are packed as they grow: loose files, not bytes, are what a turn costs on disk.
 //!
 //! Only what the session's refs lead to and none of the user's does is packed, and only its loose files go. What the user
 //! has lost and may still look for stays.
 
 use crate::error::Result;
-use crate::gitengine::check_version;
 
 use super::refnames::{self, Shelf};
 use super::workspace::{Locked, QUARANTINE};
@@ -31,21 +30,5 @@ pub fn count(workspace: &mut Locked) -> Result<()> {
     // synced before lies in the pack alone then.
     let folder = workspace.scratch().join(QUARANTINE);
     let git = workspace.git.synced().in_quarantine(&folder)?;
-    git.pack_loose(&session, refnames::ALL)?;
-    // Somebody else may be at work on the refs. They are there all the same, and the next time comes soon.
-    let _ = pack_refs(workspace);
-    Ok(())
-}
-
-/// Packs edio's refs and no others: only git 2.42 and later can tell them apart.
-///
-/// # Errors
-///
-/// git failed, or another process is at work on the refs.
-pub fn pack_refs(workspace: &Locked) -> Result<()> {
-    let version = check_version(workspace.git.trace.as_ref())?;
-    if version >= (2, 42) {
-        workspace.git.pack_refs_below(refnames::ALL)?;
-    }
-    Ok(())
+    Ok(git.pack_loose(&session, refnames::ALL)?)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::gitengine::{Errand, GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::baseline::{begin_at_head, head_tree};
 use super::bytes::{self, RawIds, Unnoted};
@@ -107,6 +107,10 @@ pub fn checked_message(message: String) -> Result<String> {
 ///
 /// Any step failed. Then there is no turn, and everything is as before.
 pub fn take(workspace: &mut Locked, request: &Request, too_much: TooMuch) -> Result<Taken> {
+    if request.unchanged == Unchanged::Take {
+        let sure = [Errand::Commit, Errand::MoveRefs];
+        workspace.git.start_ahead(&sure);
+    }
     let scan = scan(workspace, too_much)?;
     record(workspace, scan, request)
 }

@@ -47,8 +47,9 @@ impl Trailers {
         self.get(name)?.parse().ok()
     }
 
-    /// The whole message of a commit.
+    /// The whole message of a commit. git allows no NUL in one: a mark stands in its place.
     pub fn message(&self, text: &str) -> Vec<u8> {
+        let text = text.replace('\0', "\u{FFFD}");
         let mut message = format!("{text}\n\n");
         for (name, value) in &self.0 {
             message.push_str(&format!("Edio-{name}: {value}\n"));
@@ -120,7 +121,7 @@ mod tests {
         fn text_and_values_come_back(text in "(?s).{0,60}", value in "[^\r\n\0]{0,40}") {
             let message = Trailers::default().with("Agent", value.clone()).message(&text);
             let (found, trailers) = parse(&message).unwrap();
-            prop_assert_eq!(found, text);
+            prop_assert_eq!(found, text.replace('\0', "\u{FFFD}"));
             prop_assert_eq!(trailers.get("Agent"), Some(value.as_str()));
             prop_assert_eq!(edited(&message, |_, _| None), Some(message));
         }

@@ -140,6 +140,7 @@ impl Locked {
         self.state.save(&folder)?;
         // Whoever works here meanwhile empties the quarantine.
         self.git.give_objects()?;
+        self.git.ahead.clear();
         self.lock = None;
         let at_work = self.git.at_work.take();
         let outcome = work(&self.workspace);
@@ -183,6 +184,17 @@ impl Workspace {
     ///
     /// There is none, or git is missing, too old, or refuses.
     pub fn open(place: &Place) -> Result<Self> {
+        let store = place.stores.near(&place.folder);
+        let guess = guess_scratch(place, store.as_ref());
+        Self::find(place, store, guess.as_deref(), |_, _| ())
+    }
+
+    /// The same, to list the turns of its session next: git is at it while the workspace is looked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Workspace::open`].
+    pub fn open_to_list(place: &Place) -> Result<Self> {
         let store = place.stores.near(&place.folder);
         let guess = guess_scratch(place, store.as_ref());
         Self::find(place, store, guess.as_deref(), list_turns)
@@ -457,17 +469,18 @@ fn guess_scratch(place: &Place, store: Option<&Store>) -> Option<PathBuf> {
     }
 }
 
-/// How git is probably asked where the scratch folder is this one.
+/// How git is probably asked where the scratch folder is this one. `None` where git may refuse to work, since it is
+/// somebody else's.
 fn likely_git(place: &Place, store: Option<&Store>, scratch: Option<&Path>) -> Option<Git> {
     let git_dir = scratch?.parent()?.to_owned();
     let top = store.map(|store| store.folder.clone());
     let top = top.or_else(|| top_of(&place.folder))?;
     let git = Git::at(git_dir, top, place.trace.as_ref());
     let group = place.group;
-    Some(Git { group, ..git })
+    git.is_own().then_some(Git { group, ..git })
 }
 
-/// Asks for the turns: hardly anybody looks at a workspace for something else.
+/// Asks for the turns.
 fn list_turns(git: &Git, session: &SessionId) {
     git.ask_ref_commits_ahead(&[&refnames::folder(Shelf::Active, session)]);
 }

@@ -49,6 +49,14 @@ enum Source {
 }
 
 impl Base {
+    /// Does this stand for where the session is? Then what the work tree has otherwise is new to edio; after a restore most
+    /// of it is not.
+    pub fn is_where_it_stands(&self, workspace: &Locked) -> bool {
+        let last = self.edited.as_ref().map(|edited| &edited.tree);
+        let stands = workspace.pointed.as_ref().map(|pointed| &pointed.tree);
+        last.or(self.tree.as_ref()) == stands
+    }
+
     /// The cache where it fits, else the user's index.
     ///
     /// It fits if no other tool has moved the session since it was written, and the user's index and what the person has

@@ -18,10 +18,10 @@ use super::gate::{Passed, are_ruled, read_plain_file};
 use super::recent::{Looking, Recent};
 
 /// So many files at most. Each is read again by every scan until the index has it.
-const FEW: usize = 32;
+pub(super) const FEW: usize = 32;
 
 /// Of so many bytes at most: they are held in memory.
-const LARGE: u64 = 1 << 20;
+pub(super) const LARGE: u64 = 1 << 20;
 
 /// Edited files that a tree has and the index of the same scan has not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -18,8 +18,8 @@ use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Entry, Errand, FileStamp, GitError, Head, Oid, PrivateIndex, Processes, RepoPath,
-    Status, status_question,
+    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, Oid, PrivateIndex, Processes,
+    RepoPath, Status, status_question,
 };
 
 use self::base::Base;
@@ -405,7 +405,13 @@ fn take_in(
         workspace.git.start_ahead(&rules.errands(&[]));
     }
     index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
-    for rejected in index.take(&passed.taken, &workspace.settings)? {
+    // In a pack of its own nothing is stored by its difference from another: for edits that would be the cost.
+    let are_new = passed.added.len() > passed.taken.len() / 2;
+    let contents = match are_new && base.is_where_it_stands(workspace) {
+        true => Contents::New,
+        false => Contents::Known,
+    };
+    for rejected in index.take(&passed.taken, contents, &workspace.settings)? {
         let path = rejected.path;
         let file = path.below(&workspace.git.work_tree);
         match gate::plain_file(&file) {

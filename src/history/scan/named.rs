@@ -15,7 +15,8 @@ use super::super::snapshot::Ground;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
 use super::OF_A_TURN;
-use super::gate::{Gate, are_ruled};
+use super::edited::{FEW, LARGE};
+use super::gate::{Gate, are_ruled, read_plain_file};
 
 /// What became of the files.
 pub struct Named {
@@ -30,8 +31,10 @@ pub struct Named {
 /// What stands at a path.
 enum Standing {
     Nothing,
-    File(Mode),
-    Link(Vec<u8>),
+    /// A file or a link, with what is in it.
+    Read(Mode, Vec<u8>),
+    /// A file that git is to read: a large one, or one of many.
+    Unread(Mode),
 }
 
 /// Looks at these files alone, on the ground that the session stands on. `None` where that does not do.
@@ -45,8 +48,6 @@ pub fn look_at(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
     }
     let git = &workspace.git;
     let head = git.ask_head()?;
-    git.start_ahead(&[Errand::Read, Errand::Store]);
-    git.start_ahead(&OF_A_TURN);
     let matched = git.ask_ignored(paths)?;
     let grafting = git.read_for_graft(&ground.tree, paths)?;
     // git answers for none where one of them lies beyond a link.
@@ -123,29 +124,35 @@ fn tree_with(
         return Ok(None);
     };
     let git = &workspace.git;
-    let is_file = |(path, standing): &(RepoPath, Standing)| {
-        matches!(standing, Standing::File(_)).then(|| path.clone())
+    let unread = |(path, standing): &(RepoPath, Standing)| {
+        matches!(standing, Standing::Unread(_)).then(|| path.clone())
     };
-    let files: Vec<RepoPath> = found.iter().filter_map(is_file).collect();
-    let mut blobs = git.write_raw_blobs(&files)?.into_iter();
+    let unread: Vec<RepoPath> = found.iter().filter_map(unread).collect();
+    let mut written = git.write_raw_blobs(&unread)?.into_iter();
+    let mut blobs = Vec::new();
     let mut changes = Vec::new();
     for (path, standing) in found {
-        let new = match standing {
-            Standing::Nothing => None,
-            Standing::Link(target) => Some(Entry {
-                mode: Mode::Symlink,
-                oid: git.write_blob(&target)?,
-            }),
-            Standing::File(mode) => blobs.next().map(|oid| Entry { mode, oid }),
+        let (new, content) = match standing {
+            Standing::Nothing => (None, None),
+            Standing::Read(mode, content) => {
+                let oid = git.format.hash_content(&content);
+                (Some(Entry { mode, oid }), Some(content))
+            }
+            Standing::Unread(mode) => (written.next().map(|oid| Entry { mode, oid }), None),
         };
-        if grafting.entry(&path) != new {
+        let before = grafting.entry(&path);
+        if before != new {
+            let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.clone());
+            blobs.extend(content.filter(|_| oid(&before) != oid(&new)));
             changes.push((path, new));
         }
     }
     if changes.is_empty() {
         return Ok(Some(ground.tree.clone()));
     }
-    Ok(Some(git.graft(grafting, &changes, &[])?))
+    git.start_ahead(&[Errand::Store]);
+    git.start_ahead(&OF_A_TURN);
+    Ok(Some(git.graft(grafting, &changes, &blobs)?))
 }
 
 /// What stands at each path; `None` where that is nothing for this short way.
@@ -163,11 +170,15 @@ fn standing(
         let standing = match gate.simply(path) {
             Some(None) => Standing::Nothing,
             Some(Some((Mode::Symlink, _))) => match std::fs::read_link(path.below(top)) {
-                Ok(target) => Standing::Link(git_bytes(&target)),
+                Ok(target) => Standing::Read(Mode::Symlink, git_bytes(&target)),
                 Err(_) => return Ok(None),
             },
             Some(Some((mode, bytes))) if is_held || !limits.is_too_large(bytes) => {
-                Standing::File(mode)
+                let read = (paths.len() <= FEW).then(|| read_plain_file(&path.below(top), LARGE));
+                match read.flatten() {
+                    Some((mode, content)) => Standing::Read(mode, content),
+                    None => Standing::Unread(mode),
+                }
             }
             _ => return Ok(None),
         };
