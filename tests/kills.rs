@@ -34,7 +34,7 @@ enum Fault {
     Garbage,
     /// That git does its work, but half of what it prints is lost, and it ends as if killed.
     Cut,
-    /// That git moves refs, and is killed with edio when it has moved so many of them, and locked the others. (They are
+    /// The N-th git that moves refs is killed with edio when it has moved so many of them, and locked the others. (They are
     /// as old as if that had been a while ago.)
     Torn(usize),
     /// Nothing: what each git is told of refs is kept.
@@ -119,7 +119,8 @@ impl Scene {
         scene
     }
 
-    /// A git that counts how often it is called, and plays a fault the N-th time.
+    /// A git that counts how often it is called, and plays a fault the N-th time: when it is told what to do, since it may
+    /// have been started long before that.
     fn write_killer(&self) {
         let real = crate::common::real_git();
         let git = self.repo.outside().join("bin/git");
@@ -132,10 +133,17 @@ impl Scene {
                  until {{ true > \"$COUNT.$calls\"; }} 2>/dev/null; do calls=$((calls + 1)); done\n\
                  case $FAULT in\n\
                  [0-9]*) case \"$*\" in *\" cat-file \"*) ;; *) exec {real} \"$@\" ;; esac ;;\n\
-                 watched) case \"$*\" in *\" update-ref \"*) tee \"$COUNT.moves.$calls\" | {real} \"$@\"; exit ;; \
-                    *) exec {real} \"$@\" ;; esac ;;\n\
+                 watched|torn*) case \"$*\" in *\" update-ref \"*) ;; *) exec {real} \"$@\" ;; esac\n\
+                    cat > \"$COUNT.ordered.$calls\"\n\
+                    exec < \"$COUNT.ordered.$calls\"\n\
+                    moves=0\n\
+                    until {{ true > \"$COUNT.moving.$moves\"; }} 2>/dev/null; do moves=$((moves + 1)); done\n\
+                    case $FAULT in watched) tee \"$COUNT.moves.$moves\" | {real} \"$@\"; exit ;; esac\n\
+                    [ $moves = \"$FAULT_AT\" ] || exec {real} \"$@\" ;;\n\
                  *) [ $calls = \"$FAULT_AT\" ] || exec {real} \"$@\" ;;\n\
                  esac\n\
+                 cat > \"$COUNT.told.$calls\"\n\
+                 exec < \"$COUNT.told.$calls\"\n\
                  case $FAULT in\n\
                  before) ;;\n\
                  group) kill -9 -$PPID ;;\n\
@@ -145,7 +153,7 @@ impl Scene {
                  garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
                  cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
                  after) {real} \"$@\" ;;\n\
-                 torn*) tr '\\0' '\\n' > \"$COUNT.in\"\n\
+                 torn*) tr '\\0' '\\n' | sed -E '/^(start|commit)$/d' > \"$COUNT.in\"\n\
                     moved=$(awk -v n=${{FAULT#torn }} '/^(create|delete) /{{l=2}} /^update /{{l=3}} \
                         /^(create|update|delete) /{{if (n-- == 0) exit; lines += l}} END{{print lines + 0}}' \"$COUNT.in\")\n\
                     head -n $moved \"$COUNT.in\" | tr '\\n' '\\0' | {real} \"$@\"\n\
@@ -726,7 +734,7 @@ fn survives_torn_changes(repo: Repo, words: &'static [&'static str]) {
 }
 
 impl Scene {
-    /// The gits that move refs of edio's, by their place among all that are started, and how many each moves.
+    /// The gits that move refs of edio's, by their place among those that move any, and how many each moves.
     fn moves(&self) -> Vec<(usize, usize)> {
         copy(&self.ready, &self.repo.top);
         self.hit(0, Fault::Watched);

@@ -805,11 +805,14 @@ fn p4_what_is_changed_during_a_restore_is_saved_and_named() {
     repo.write("later", "2\n");
     repo.remove("gone");
     snapshot(&repo);
-    // A git that lets somebody write whenever contents are asked for. The last time is when the plan is carried out.
+    // A git that lets somebody write whenever it is told which contents are wanted. The last time is when the plan is
+    // carried out.
     let bin = repo.outside().join("bin");
     fs::create_dir(&bin).unwrap();
     let script = "#!/bin/sh\nPATH=${PATH#*:}\ncase \" $* \" in *' cat-file '*)\n\
-                  echo >> ../calls\nfor path in a gone later; do echo stranger $(wc -l < ../calls) > $path; done;; esac\n\
+                  cat > ../told.$$\necho >> ../calls\n\
+                  for path in a gone later; do echo stranger $(wc -l < ../calls) > $path; done\n\
+                  exec git \"$@\" < ../told.$$;; esac\n\
                   exec git \"$@\"\n";
     fs::write(bin.join("git"), script).unwrap();
     repo.chmod(bin.join("git"), 0o755);

@@ -81,6 +81,8 @@ pub struct Git {
     pub survives: Survives,
     /// Whether the user's `core.ignoreCase` is true of the disk.
     pub case: Case,
+    /// Attribute files may be in the index and not on disk: the checkout is sparse.
+    pub is_sparse: bool,
     /// Where new objects are written before they are given to the repository.
     pub quarantine: Option<PathBuf>,
     /// The scratch folder of the edio that is at work, as what it starts is told: an edio that a filter calls must not
@@ -138,6 +140,7 @@ impl Git {
             group: Group::Shared,
             survives: Survives::Kill,
             case: Case::AsSet,
+            is_sparse: false,
             quarantine: None,
             at_work: None,
             ahead: Ahead::default(),

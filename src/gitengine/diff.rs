@@ -89,7 +89,11 @@ impl Git {
 
     pub(super) fn ask_to_differ(&self) -> Ask {
         let ask = self.ask_to_compare(&["--raw"], &[]);
-        // git would read the whole index first, for attribute files that are not on disk. Here none matters.
+        self.without_index(ask)
+    }
+
+    /// git would read the whole index first, for attribute files that are not on disk.
+    fn without_index(&self, ask: Ask) -> Ask {
         ask.index(&self.git_dir.join("edio").join("no-index"))
     }
 
@@ -133,7 +137,11 @@ impl Git {
     }
 
     pub(super) fn ask_to_count(&self, paths: &[RepoPath]) -> Ask {
-        self.ask_to_compare(&["--raw", "--numstat"], paths)
+        let ask = self.ask_to_compare(&["--raw", "--numstat"], paths);
+        match self.is_sparse {
+            true => ask,
+            false => self.without_index(ask),
+        }
     }
 
     fn ask_to_compare(&self, form: &[&str], paths: &[RepoPath]) -> Ask {

@@ -77,9 +77,13 @@ pub fn find(search: &Search<'_>, guess: Option<&str>) -> Result<Found> {
     match settings.status.code() {
         Some(0 | 1) => {
             let settings = Settings::parse(&settings.stdout);
-            let case = case_of(&git, &settings);
+            let git = Git {
+                case: case_of(&git, &settings),
+                is_sparse: settings.is_true("core.sparsecheckout"),
+                ..git
+            };
             Ok(Found {
-                git: Git { case, ..git },
+                git,
                 settings,
                 pointed,
             })
