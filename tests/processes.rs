@@ -52,7 +52,11 @@ const AHEAD: [&str; 7] = [
 /// What runs beside one another in a verb.
 fn beside(verb: &str) -> Vec<[&'static str; 2]> {
     let mut pairs = BESIDE.to_vec();
-    pairs.extend(AHEAD.map(|verb| ["status", verb]));
+    for look in ["ls-files", "status", "check-ignore"] {
+        if look == "status" || verb == "snapshot" {
+            pairs.extend(AHEAD.map(|verb| [look, verb]));
+        }
+    }
     if matches!(verb, "restore" | "undo" | "redo") {
         pairs.extend(BESIDE_THE_SCAN);
     }
@@ -176,13 +180,13 @@ fn p7_the_processes_of_a_snapshot() {
         ("unchanged, staged", &staged),
         ("first of a session, changed", &first_of_session),
     ]), @r"
-    first ever: version, rev-parse, config, ls-files, status, write-tree, for-each-ref, cat-file, hash-object, hash-object, update-ref (11)
+    first ever: version, rev-parse, config, ls-files, status, write-tree, hash-object, update-ref, for-each-ref, cat-file, hash-object (11)
     unchanged: rev-parse, config, status (3)
     unchanged, but wanted: rev-parse, config, status, hash-object, update-ref (5)
     changed: rev-parse, config, status, cat-file, unpack-objects, diff-tree, hash-object, update-ref (8)
     unchanged, index touched: rev-parse, config, ls-files, status (4)
     unchanged, staged: rev-parse, config, ls-files, status, write-tree (5)
-    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, for-each-ref, cat-file, diff-tree, hash-object, hash-object, update-ref (12)
+    first of a session, changed: rev-parse, config, ls-files, status, update-index, write-tree, hash-object, update-ref, for-each-ref, cat-file, diff-tree, hash-object (12)
     ");
     unchanged.at_most(4);
     changed.at_most(8);
