@@ -52,11 +52,11 @@ pub struct Command {
 }
 
 /// The process group of a program.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
-    /// edio's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// edio's own: a Ctrl-C at the terminal ends it with edio.
     Shared,
-    /// One of its own.
+    /// One of its own: a Ctrl-C does not reach it. A snapshot that follows one is not cut short by it.
     Own,
 }
 
@@ -189,19 +189,14 @@ impl Command {
         self
     }
 
-    /// Starts the program in a process group of its own, so that a Ctrl-C at the terminal does not reach it.
-    #[cfg(unix)]
+    /// Starts the program in this process group. Where there are none, that changes nothing.
     #[must_use]
-    pub fn in_own_group(mut self) -> Self {
-        std::os::unix::process::CommandExt::process_group(&mut self.inner, 0);
-        self.group = Group::Own;
-        self
-    }
-
-    /// There are no process groups here.
-    #[cfg(not(unix))]
-    #[must_use]
-    pub fn in_own_group(self) -> Self {
+    pub fn group(mut self, group: Group) -> Self {
+        self.group = group;
+        #[cfg(unix)]
+        if group == Group::Own {
+            std::os::unix::process::CommandExt::process_group(&mut self.inner, 0);
+        }
         self
     }
 
@@ -280,7 +275,7 @@ impl Command {
     ///
     /// It could not be started.
     pub fn start_behind(self) -> io::Result<Behind> {
-        let mut command = self.in_own_group();
+        let mut command = self.group(Group::Own);
         let nowhere = command.inner.stdin(Stdio::null()).stdout(Stdio::null());
         nowhere.stderr(Stdio::null()).spawn().map(Behind)
     }

@@ -624,25 +624,16 @@ fn many_files_become_one_pack_and_are_the_same() {
         text(&write.env("GIT_INDEX_FILE", &index).output().unwrap().stdout).to_owned()
     };
     let packed = tree(&["-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"]);
-    let packs = || {
-        let files = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
-        let names = files.map(|file| file.unwrap().path());
-        names
-            .filter(|name| name.extension().is_some_and(|end| end == "pack"))
-            .count()
-    };
-    assert_eq!(packs(), 1);
+    assert_eq!(repo.packs(), 1);
     assert_eq!(tree(&[]), packed);
     repo.fsck();
 }
 
 #[test]
 fn what_differs_is_told_without_an_index() {
-    let repo = Repo::with(&[("a", "a\n"), ("d/b", "b\n")]);
-    let before = repo.git(["rev-parse", "HEAD^{tree}"]);
-    repo.write("d/b", "c\n");
-    repo.commit("next");
-    let after = repo.git(["rev-parse", "HEAD^{tree}"]);
+    let repo = Repo::unborn();
+    let before = tree(&repo, &[("a", "a\n"), ("d/b", "b\n")]);
+    let after = tree(&repo, &[("a", "a\n"), ("d/b", "c\n")]);
     let words = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--numstat"];
     let mut differ = git(&repo, &words);
     differ.env("GIT_INDEX_FILE", repo.path(".git/edio/no-index"));

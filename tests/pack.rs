@@ -59,15 +59,6 @@ fn p7_a_hundred_turns_need_little_room() {
     }
 }
 
-/// How many packs there are.
-fn packs(repo: &Repo) -> usize {
-    let files = fs::read_dir(repo.path(".git/objects/pack")).unwrap();
-    let names = files.map(|file| file.unwrap().path());
-    names
-        .filter(|name| name.extension().is_some_and(|end| end == "pack"))
-        .count()
-}
-
 #[test]
 fn p7_many_new_files_become_one_pack_and_edits_none() {
     let repo = project();
@@ -82,7 +73,7 @@ fn p7_many_new_files_become_one_pack_and_edits_none() {
     };
     write(1);
     repo.edio(["snapshot"]).ok();
-    assert_eq!(packs(&repo), 1);
+    assert_eq!(repo.packs(), 1);
     let (files, _) = room(&repo.path(".git/objects"));
     assert!(files < 100, "{files} files");
     for round in 2..=4 {
@@ -90,7 +81,7 @@ fn p7_many_new_files_become_one_pack_and_edits_none() {
         repo.edio(["snapshot"]).ok();
     }
     // Each of them would hold all files anew.
-    assert_eq!(packs(&repo), 1);
+    assert_eq!(repo.packs(), 1);
     repo.edio(["restore", "1"]).ok();
     assert!(repo.read("new/d0/0").ends_with("0\n1\n"));
     repo.fsck();

@@ -76,7 +76,7 @@ fn split(argument: &[u8]) -> Option<(&[u8], RangeInclusive<u32>)> {
 /// There is no such session, or the work tree can't be scanned.
 pub fn asked_about(context: &Context) -> Result<(Workspace, Option<Session>, Version)> {
     if context.session.is_some() {
-        let workspace = context.open_to_list()?;
+        let workspace = context.open()?;
         let session = Session::wanted(&workspace, context.session.as_ref())?;
         let version = Version::of_turn(session.current()?);
         return Ok((workspace, Some(session), version));

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+pub use crate::process::Group;
 use crate::process::{Command, Finished, Reading, Status, Trace};
 
 use super::ahead::Ahead;
@@ -81,7 +82,7 @@ pub struct Git {
     pub survives: Survives,
     /// Whether the user's `core.ignoreCase` is true of the disk.
     pub case: Case,
-    /// Attribute files may be in the index and not on disk: the checkout is sparse.
+    /// The checkout is sparse: files of the index, attribute files among them, may not be on disk.
     pub is_sparse: bool,
     /// Where new objects are written before they are given to the repository.
     pub quarantine: Option<PathBuf>,
@@ -108,15 +109,6 @@ pub enum Survives {
     Kill,
     /// Also a power cut: they are synced to disk.
     PowerCut,
-}
-
-/// The process group of git's processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// edio's own: a Ctrl-C ends them with edio.
-    Shared,
-    /// One of their own: a snapshot that follows a Ctrl-C is not cut short by it.
-    Own,
 }
 
 /// May git, or what it starts, ask the person something: a password, or whether a host is known?
@@ -187,10 +179,7 @@ impl Git {
     }
 
     fn begin(&self, verb: &str, dropped: &[&str]) -> Ask {
-        let mut command = plain_git().dir(&self.work_tree);
-        if self.group == Group::Own {
-            command = command.in_own_group();
-        }
+        let mut command = plain_git().dir(&self.work_tree).group(self.group);
         for name in dropped {
             command = command.without_env(name);
         }
@@ -337,10 +326,7 @@ impl Ask {
     ///
     /// It could not be started, or did not end with exit code 0.
     pub fn run(self) -> Result<Vec<u8>> {
-        let (reading, text) = self.set_off()?;
-        let finished = reading.finish().map_err(|error| broken(&text, error))?;
-        check(text, finished.status, finished.stderr)?;
-        Ok(finished.stdout)
+        self.start()?.succeed()
     }
 
     /// Runs it to its end, whatever the exit code.
@@ -349,8 +335,7 @@ impl Ask {
     ///
     /// It could not be started, or its pipes broke.
     pub fn outcome(self) -> Result<Finished> {
-        let (reading, text) = self.set_off()?;
-        reading.finish().map_err(|error| broken(&text, error))
+        self.start()?.finish()
     }
 
     /// Starts it, to do something else meanwhile. What it prints is read when it is waited for: where that is much, it waits,

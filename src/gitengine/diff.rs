@@ -88,7 +88,7 @@ impl Git {
     }
 
     pub(super) fn ask_to_differ(&self) -> Ask {
-        let ask = self.ask_to_compare(&["--raw"], &[]);
+        let ask = self.ask_to_compare(&["--no-renames"], &[]);
         self.without_index(ask)
     }
 
@@ -131,24 +131,29 @@ impl Git {
             parse_pair(&output, old, new)
         };
         match read(self.ask_to_count(paths)) {
-            Err(GitError::Exit { .. }) => read(self.ask_to_compare(&["--raw"], paths)),
+            Err(GitError::Exit { .. }) => read(self.ask_to_compare(&["--no-renames"], paths)),
             counted => counted,
         }
     }
 
     pub(super) fn ask_to_count(&self, paths: &[RepoPath]) -> Ask {
-        let ask = self.ask_to_compare(&["--raw", "--numstat"], paths);
+        let form = [
+            "--numstat",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        let ask = self.ask_to_compare(&form, paths);
         match self.is_sparse {
             true => ask,
             false => self.without_index(ask),
         }
     }
 
-    fn ask_to_compare(&self, form: &[&str], paths: &[RepoPath]) -> Ask {
-        let ask = self.ask("diff-tree").args(["--stdin", "-r", "-z"]);
-        let ask = ask.args(form).args(["--no-renames", "--no-ext-diff"]);
-        let ask = ask.args(["--no-textconv", "--"]);
-        ask.args(as_arguments(paths))
+    /// Asks what differs between the trees of each pair that it is given, in this form.
+    pub(super) fn ask_to_compare(&self, form: &[&str], paths: &[RepoPath]) -> Ask {
+        let ask = self.ask("diff-tree").args(["--stdin", "-r", "-z", "--raw"]);
+        ask.args(form).arg("--").args(as_arguments(paths))
     }
 
     /// The paths that differ between two trees, or commits, with how many lines; and the patch, to be read on, in the same
@@ -222,14 +227,14 @@ impl Git {
     }
 }
 
-pub(super) fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> + '_ {
+fn as_arguments(paths: &[RepoPath]) -> impl Iterator<Item = PathBuf> + '_ {
     paths
         .iter()
         .map(|path| PathBuf::from(os_path(path.as_bytes())))
 }
 
 /// Two trees, as `git diff-tree --stdin` reads them.
-fn pair(old: &Oid, new: &Oid) -> String {
+pub(super) fn pair(old: &Oid, new: &Oid) -> String {
     format!("{old} {new}\n")
 }
 

@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 
 use super::command::Git;
-use super::diff::{Difference, as_arguments, difference};
+use super::diff::{Difference, difference, pair};
 use super::error::{GitError, Result};
 use super::objects::Oid;
 use super::paths::RepoPath;
@@ -85,13 +85,8 @@ impl Git {
     }
 
     fn differ(&self, pairs: &[(Oid, Oid)], form: &[&str], paths: &[RepoPath]) -> Result<Vec<u8>> {
-        let lines: String = pairs
-            .iter()
-            .map(|(old, new)| format!("{old} {new}\n"))
-            .collect();
-        let ask = self.ask("diff-tree").args(["--stdin", "-r", "-z", "--raw"]);
-        let ask = ask.args(form).arg("--").args(as_arguments(paths));
-        ask.input(lines).run()
+        let lines: String = pairs.iter().map(|(old, new)| pair(old, new)).collect();
+        self.ask_to_compare(form, paths).input(lines).run()
     }
 }
 

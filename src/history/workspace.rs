@@ -9,7 +9,9 @@ use std::time::SystemTime;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{self, Git, Group, Pointed, RepoPath, Search, Settings, git_bytes, os_path};
+use crate::gitengine::{
+    self, Ahead, Git, Group, Pointed, RepoPath, Search, Settings, git_bytes, os_path,
+};
 use crate::process::Trace;
 
 use super::lock::Lock;
@@ -184,9 +186,7 @@ impl Workspace {
     ///
     /// There is none, or git is missing, too old, or refuses.
     pub fn open(place: &Place) -> Result<Self> {
-        let store = place.stores.near(&place.folder);
-        let guess = guess_scratch(place, store.as_ref());
-        Self::find(place, store, guess.as_deref(), |_, _| ())
+        Self::open_to(place, First::Anything)
     }
 
     /// The same, to list the turns of its session next: git is at it while the workspace is looked for.
@@ -195,9 +195,13 @@ impl Workspace {
     ///
     /// As for [`Workspace::open`].
     pub fn open_to_list(place: &Place) -> Result<Self> {
+        Self::open_to(place, First::ListTurns)
+    }
+
+    fn open_to(place: &Place, first: First) -> Result<Self> {
         let store = place.stores.near(&place.folder);
         let guess = guess_scratch(place, store.as_ref());
-        Self::find(place, store, guess.as_deref(), list_turns)
+        Self::find(place, store, guess.as_deref(), first)
     }
 
     /// Finds the workspace of a place, and waits until it is free.
@@ -213,7 +217,7 @@ impl Workspace {
             .as_deref()
             .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
         let early = guess.as_deref().map(Lock::take).transpose()?;
-        let mut workspace = Self::find(place, store, guess.as_deref(), |_, _| ())?;
+        let mut workspace = Self::find(place, store, guess.as_deref(), First::Anything)?;
         let folder = workspace.make_scratch()?;
         place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
@@ -247,13 +251,11 @@ impl Workspace {
         })
     }
 
-    /// `meanwhile` begins what can be begun beside the search, with how git is probably asked there and the session that is
-    /// probably there.
     fn find(
         place: &Place,
         store: Option<Store>,
         scratch: Option<&Path>,
-        meanwhile: impl FnOnce(&Git, &SessionId),
+        first: First,
     ) -> Result<Self> {
         let mut state = scratch.map(State::load).unwrap_or_default();
         let git_now = place.git.as_deref().and_then(identity);
@@ -271,14 +273,16 @@ impl Workspace {
             git_dir: git_dir.as_deref(),
             trace: place.trace.as_ref(),
         };
-        let likely = likely_git(place, store.as_ref(), scratch);
-        if let (Some(git), Some(session)) = (&likely, &state.session) {
-            meanwhile(git, &session.id);
-        }
+        let ahead = match (first, &state.session) {
+            (First::ListTurns, Some(session)) => {
+                list_ahead(place, store.as_ref(), scratch, &session.id)
+            }
+            _ => None,
+        };
         let found = gitengine::find(&search, guess.as_deref())?;
         let git = Git {
             group: place.group,
-            ahead: likely.map(|git| git.ahead).unwrap_or_default(),
+            ahead: ahead.unwrap_or_default(),
             ..found.git
         };
         if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
@@ -469,20 +473,32 @@ fn guess_scratch(place: &Place, store: Option<&Store>) -> Option<PathBuf> {
     }
 }
 
-/// How git is probably asked where the scratch folder is this one. `None` where git may refuse to work, since it is
-/// somebody else's.
-fn likely_git(place: &Place, store: Option<&Store>, scratch: Option<&Path>) -> Option<Git> {
+/// What a workspace is looked for to do first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Anything,
+    ListTurns,
+}
+
+/// Has git list the turns of a session where the scratch folder is probably this one. `None` where git may refuse to work,
+/// since it is somebody else's.
+fn list_ahead(
+    place: &Place,
+    store: Option<&Store>,
+    scratch: Option<&Path>,
+    session: &SessionId,
+) -> Option<Ahead> {
     let git_dir = scratch?.parent()?.to_owned();
     let top = store.map(|store| store.folder.clone());
     let top = top.or_else(|| top_of(&place.folder))?;
-    let git = Git::at(git_dir, top, place.trace.as_ref());
-    let group = place.group;
-    git.is_own().then_some(Git { group, ..git })
-}
-
-/// Asks for the turns.
-fn list_turns(git: &Git, session: &SessionId) {
-    git.ask_ref_commits_ahead(&[&refnames::folder(Shelf::Active, session)]);
+    let git = Git {
+        group: place.group,
+        ..Git::at(git_dir, top, place.trace.as_ref())
+    };
+    git.is_own().then(|| {
+        git.ask_ref_commits_ahead(&[&refnames::folder(Shelf::Active, session)]);
+        git.ahead
+    })
 }
 
 /// edio's scratch folder of the work tree that a folder seems to lie in, if it is there.

@@ -121,22 +121,13 @@ impl Repo {
         self.path(path).symlink_metadata().is_ok()
     }
 
-    /// The names of the refs that are packed. `None` before git 2.42: it would pack the user's along, so none are.
-    #[track_caller]
-    pub fn packed_refs(&self) -> Option<Vec<String>> {
-        let version = self.git(["version"]);
-        let minor = version.split('.').nth(1).unwrap().parse::<u32>().unwrap();
-        if version.starts_with("git version 2.") && minor < 42 {
-            assert!(!self.has(".git/packed-refs"));
-            return None;
-        }
-        let packed = match self.has(".git/packed-refs") {
-            true => self.read(".git/packed-refs"),
-            false => String::new(),
-        };
-        let refs = packed.lines().filter(|line| !line.starts_with(['#', '^']));
-        let names = refs.filter_map(|line| line.split_once(' '));
-        Some(names.map(|(_, name)| name.to_owned()).collect())
+    /// How many packs there are.
+    pub fn packs(&self) -> usize {
+        let files = fs::read_dir(self.path(".git/objects/pack")).unwrap();
+        let names = files.map(|file| file.unwrap().path());
+        names
+            .filter(|name| name.extension().is_some_and(|end| end == "pack"))
+            .count()
     }
 
     /// Removes a file or a folder.

@@ -189,7 +189,7 @@ impl Base {
         // Both flags hide edits from git, and each takes a run of its own: given together, git obeys only one. A file that
         // is absent by its flag is not deleted, and keeps it. In a sparse checkout git looks for itself.
         let is_new = matches!(self.source, Source::Users { .. });
-        if is_new || !workspace.settings.is_true("core.sparsecheckout") {
+        if is_new || !workspace.git.is_sparse {
             let top = &workspace.git.work_tree;
             let there = |path: &&RepoPath| path.below(top).symlink_metadata().is_ok();
             let there: Vec<_> = self.flagged.iter().filter(there).cloned().collect();

@@ -146,7 +146,7 @@ fn scan_with(
     let is_cached = base.is_cached();
     match scan_from(workspace, base, &rules, meanwhile) {
         // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
-        Ok(scan) if is_cached && scan.lost_tracked() && is_sparse(workspace) => scan_from(
+        Ok(scan) if is_cached && scan.lost_tracked() && workspace.git.is_sparse => scan_from(
             workspace,
             Base::users(workspace, &rules.choice)?,
             &rules,
@@ -159,10 +159,6 @@ fn scan_with(
         }
         other => other,
     }
-}
-
-fn is_sparse(workspace: &Locked) -> bool {
-    workspace.settings.is_true("core.sparsecheckout")
 }
 
 /// What decides what is held, and how it is gone about.
