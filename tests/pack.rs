@@ -88,6 +88,18 @@ fn p7_many_new_files_become_one_pack_and_edits_none() {
 }
 
 #[test]
+fn more_new_files_than_git_can_look_through_for_each_become_several_packs() {
+    let repo = project();
+    for number in 0..10_100 {
+        repo.write(format!("new/{number}"), format!("{number}\n"));
+    }
+    repo.edio(["snapshot", "--force"]).ok();
+    assert_eq!(repo.packs(), 2);
+    assert_eq!(repo.in_turn(1, "new/10099").unwrap(), "10099\n");
+    repo.fsck();
+}
+
+#[test]
 fn many_new_files_of_which_some_can_not_be_taken_in() {
     let repo = project();
     repo.write(".gitattributes", "*.bad filter=fails\n");

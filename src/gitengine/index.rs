@@ -15,7 +15,7 @@ use sha1::Digest as _;
 use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, Oid, hex, one_oid};
+use super::objects::{Entry, Mode, ONLY_HASHED, Oid, hex, one_oid};
 use super::paths::{RepoPath, os_path};
 
 /// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
@@ -23,6 +23,9 @@ pub const NO_CHECKSUM: &str = "index.skipHash=true";
 
 /// So many new contents are not written as a file each: they would be the cost.
 const MANY: usize = 100;
+
+/// And so many make a pack, then the next begins: for each object git looks through all that it has put into the pack.
+const A_PACKFUL: usize = 10_000;
 
 /// git writes what is larger than this into a pack, all that one process takes in into one; at the level of compression
 /// that it has for a file each, which takes half the time of its own for packs.
@@ -266,7 +269,7 @@ impl PrivateIndex {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
         for contents in [contents, Contents::Known, Contents::Known] {
-            let error = match self.take_all(&paths, contents, settings) {
+            let error = match self.take_on(&paths, contents, settings) {
                 Ok(ignored) => {
                     rejected.extend(ignored);
                     return Ok(rejected);
@@ -311,6 +314,23 @@ impl PrivateIndex {
             }
             (Err(error), _) => Err(error),
         }
+    }
+
+    /// Takes all; or some, up to one that git rejects. Returns those that git passed over.
+    fn take_on(
+        &self,
+        paths: &[RepoPath],
+        contents: Contents,
+        settings: &Settings,
+    ) -> Result<Vec<Rejected>> {
+        let at_once = match contents {
+            Contents::New => A_PACKFUL,
+            Contents::Known => paths.len().max(1),
+        };
+        let taken = paths
+            .chunks(at_once)
+            .map(|some| self.take_all(some, contents, settings));
+        Ok(taken.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Takes all or none. Returns those that git passed over: a link named `.gitmodules` could mislead another git.
@@ -475,7 +495,8 @@ impl PrivateIndex {
     pub fn refresh(&self) -> Result<()> {
         let ask = self.git.ask("update-index").index(&self.file);
         // Exit code 1 says that some files differ from the index, which is no failure here.
-        ask.args(["-q", "--refresh"]).outcome().map(drop)
+        let ask = ask.setting(ONLY_HASHED).args(["-q", "--refresh"]);
+        ask.outcome().map(drop)
     }
 
     /// Writes its content as trees, and returns the top one.
@@ -486,7 +507,7 @@ impl PrivateIndex {
     pub fn write_tree(&self) -> Result<Oid> {
         let ask = || {
             let ask = self.git.ask("write-tree").index(&self.file);
-            ask.setting(NO_CHECKSUM)
+            ask.setting(NO_CHECKSUM).setting(ONLY_HASHED)
         };
         let written = ask().run().or_else(|error| {
             // git reads files that are as new as the index through their filters, and ends where one of these dies. Where

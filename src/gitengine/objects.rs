@@ -12,6 +12,9 @@ use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
 use super::paths::{RepoPath, os_path};
 
+/// Where git hashes a file over core.bigFileThreshold, it compresses it as well, if only to drop that: most of the time.
+pub const ONLY_HASHED: &str = "pack.compression=0";
+
 /// The hash function of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectFormat {
@@ -431,7 +434,8 @@ impl Git {
     pub fn hash_as(&self, file: &RepoPath, path: &RepoPath) -> Result<Option<Oid>> {
         let mut as_path = std::ffi::OsString::from("--path=");
         as_path.push(os_path(path.as_bytes()));
-        let ask = self.ask("hash-object").arg(as_path).arg("--");
+        let ask = self.ask("hash-object").setting(ONLY_HASHED);
+        let ask = ask.arg(as_path).arg("--");
         let finished = ask.arg(os_path(file.as_bytes())).outcome()?;
         Ok(match finished.status.success() {
             true => one_oid("git hash-object", &finished.stdout).ok(),

@@ -6,7 +6,7 @@ use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::index::NO_CHECKSUM;
-use super::objects::{Entry, Mode, Oid};
+use super::objects::{Entry, Mode, ONLY_HASHED, Oid};
 use super::paths::RepoPath;
 
 /// What differs between an index and the work tree.
@@ -63,6 +63,7 @@ pub fn question(git: &Git, settings: &Settings, processes: Processes) -> Ask {
         .ask("status")
         .setting("core.untrackedCache=true")
         .setting(NO_CHECKSUM)
+        .setting(ONLY_HASHED)
         .setting("status.showUntrackedFiles=all")
         .setting("status.showStash=false")
         .setting("advice.sparseIndexExpanded=false")
