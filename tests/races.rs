@@ -62,6 +62,7 @@ fn p2_an_edit_whose_time_is_set_back() {
         &[][..],
         &["core.trustctime=false"],
         &["core.checkStat=minimal"],
+        &["core.ignoreStat=true"],
     ] {
         let repo = ready();
         for setting in settings {

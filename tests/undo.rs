@@ -391,6 +391,29 @@ fn p4_an_ignored_file_that_a_restore_replaced_comes_back() {
     assert_eq!(repo.manifest(), before);
 }
 
+/// As a virtual environment brings it, and the caches of many a tool.
+#[test]
+fn p4_what_an_ignore_file_hides_that_ignores_itself_stays_when_that_comes_back() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("out/.gitignore", "tmp\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("out/.gitignore", "*\n");
+    repo.write("out/result", "of hours\n");
+    repo.write("a", "other\n");
+    repo.edio(["snapshot"]).ok();
+    let before = repo.manifest();
+    for _ in 0..2 {
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("out/.gitignore"), "tmp\n");
+        assert_eq!(repo.read("out/result"), "of hours\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.manifest(), before);
+    }
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("out/.gitignore"), "tmp\n");
+    assert_eq!(repo.read("out/result"), "of hours\n");
+}
+
 #[test]
 fn p4_an_ignored_file_that_came_back_gives_way_again_to_what_the_state_ahead_holds() {
     let repo = Repo::with(&[("a", "base\n"), (".gitignore", "none\n")]);

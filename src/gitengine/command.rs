@@ -56,6 +56,10 @@ const SETTINGS: &[&str] = &[
     // All that is known of a file counts: an edit that keeps size and time is still another file to the system.
     "core.trustctime=true",
     "core.checkStat=default",
+    // Else what is written into an index counts as unchanged from then on.
+    "core.ignoreStat=false",
+    // May name a file of the work tree that is gone, which ends git.
+    "diff.orderFile=/dev/null",
     "core.logAllRefUpdates=false",
     "core.filesRefLockTimeout=5000",
     "core.packedRefsTimeout=5000",

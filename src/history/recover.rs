@@ -210,6 +210,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         raw_ids: &raw_ids,
         name: operation.text.clone(),
         way: &way,
+        ignored: &[],
     };
     let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;

@@ -153,6 +153,7 @@ fn make_plan(
         raw_ids: &raw_ids,
         name: wish.in_words(),
         way: &Way::default(),
+        ignored: &[],
     };
     let mut plan = plan_to(workspace, scan, &goal, &Made::default())?;
     // Where the content stays, so do its bytes.

@@ -177,6 +177,7 @@ fn go_to(
     let target = snapshot_of(workspace, &session, &event.before)?;
     let raw_ids = bytes::known_at(workspace, &target, event.bytes.as_ref())?;
     let way = way_to(workspace, &target)?;
+    let mut ignored = side::ignored(workspace, event.side.as_ref())?;
     let goal = Goal {
         tree: &target.tree,
         not_held: &side::all_skipped(workspace, &target)?,
@@ -184,8 +185,8 @@ fn go_to(
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),
         way: &way,
+        ignored: &ignored,
     };
-    let mut ignored = side::ignored(workspace, event.side.as_ref())?;
     let made = made_by(workspace, &scan, event, &target.tree, &ignored)?;
     let mut plan = plan_to(workspace, &scan, &goal, &made)?;
     // Of a file of the journal that knows best.

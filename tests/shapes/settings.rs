@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Stage, is_clean, stage_set};
+use crate::common::Repo;
 
 #[test]
 fn variables_that_git_sets_for_its_hooks_and_aliases_do_no_harm() {
@@ -35,6 +36,19 @@ fn variables_that_git_sets_for_its_hooks_and_aliases_do_no_harm() {
     is_clean(&repo);
 }
 
+/// git status itself ends there.
+#[test]
+fn an_order_of_files_that_is_gone_keeps_nothing_from_coming_back() {
+    let repo = Repo::with(&[("a", "one\n"), (".gitorder", "*.c\n")]);
+    repo.git(["config", "diff.orderFile", ".gitorder"]);
+    repo.edio(["snapshot"]).ok();
+    repo.remove(".gitorder");
+    repo.remove("a");
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.read("a"), "one\n");
+    assert_eq!(repo.read(".gitorder"), "*.c\n");
+}
+
 #[test]
 fn settings_that_change_what_git_prints_do_no_harm() {
     let repo = stage_set();
@@ -56,6 +70,7 @@ fn settings_that_change_what_git_prints_do_no_harm() {
         repo.git(["config", name, value]);
     }
     repo.git(["config", "--unset", "diff.orderFile"]);
+    repo.git(["config", "core.ignoreStat", "true"]);
     let stage = Stage::at_top(&repo);
     stage.play();
     stage.accept();

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Entry, Errand, Mode, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
@@ -73,6 +73,8 @@ pub struct Goal<'a> {
     pub name: String,
     /// The way of the journal's files to it.
     pub way: &'a Way,
+    /// Files that are to stand beside the tree, ignored. Among them can be a `.gitignore` that ignores itself.
+    pub ignored: &'a [(RepoPath, Entry)],
 }
 
 /// What git is asked to bring the whole work tree to a turn: its operation has a ref, and so has where it ends.
@@ -279,12 +281,13 @@ fn make_plan(
         raw_ids,
         name: format!("turn {}", wish.target.number()),
         way,
+        ignored: &[],
     };
     let (git, old) = (&workspace.git, &scan.tree);
     let ((differences, stat), rules) = match wish.paths.is_empty() {
         true => {
             let differences = git.differences(old, goal.tree)?;
-            let rules = rules_differ(&differences);
+            let rules = rules_differ(&goal, &differences);
             ((differences, Stat::default()), rules)
         }
         // Whether the rules differ elsewhere is not known: they are laid out if something is to be removed.
@@ -384,7 +387,7 @@ impl Default for Held {
 /// Refused, or git failed.
 pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
-    let rules = rules_differ(&differences);
+    let rules = rules_differ(goal, &differences);
     let rewritten = rewritten(workspace, scan, goal, &differences)?;
     let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
     match &made.held {
@@ -441,6 +444,8 @@ pub fn bring_back(
     plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
 }
 
+const IGNORE_FILE: &[u8] = b".gitignore";
+
 /// Do the ignore rules of the goal differ from those on disk?
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rules {
@@ -448,9 +453,10 @@ enum Rules {
     Same,
 }
 
-fn rules_differ(differences: &[Difference]) -> Rules {
-    let differ = differences.iter().any(|d| d.path.name() == b".gitignore");
-    match differ {
+fn rules_differ(goal: &Goal<'_>, differences: &[Difference]) -> Rules {
+    let differ = differences.iter().map(|difference| &difference.path);
+    let mut differ = differ.chain(goal.ignored.iter().map(|(path, _)| path));
+    match differ.any(|path| path.name() == IGNORE_FILE) {
         true => Rules::Differ,
         false => Rules::Same,
     }
@@ -466,7 +472,7 @@ fn facts<'a>(
 ) -> Result<Facts<'a>> {
     let removed = candidates(&differences);
     let ignored_then = match rules {
-        Rules::Differ => ignored_then(workspace, goal.tree, &removed)?,
+        Rules::Differ => ignored_then(workspace, goal, &removed)?,
         Rules::Same => scan.included.clone(),
     };
     // What was included then was looked at: where the turn lacks it, it was not there.
@@ -543,12 +549,12 @@ fn refuse_unknown_paths(
     Ok(())
 }
 
-/// The paths among these that the ignore rules of the turn match.
+/// The paths among these that the ignore rules of the goal match.
 ///
 /// git reads the rules of a `.gitignore` from disk. So the turn's are laid out in a folder of their own.
 fn ignored_then(
     workspace: &Locked,
-    target: &Oid,
+    goal: &Goal<'_>,
     candidates: &[RepoPath],
 ) -> Result<BTreeSet<RepoPath>> {
     if candidates.is_empty() {
@@ -556,7 +562,11 @@ fn ignored_then(
     }
     let stage = workspace.scratch().join("stage");
     clear_folder(&stage)?;
-    let rules = workspace.git.tree_files_named(target, b".gitignore")?;
+    let mut rules = workspace.git.tree_files_named(goal.tree, IGNORE_FILE)?;
+    let is_rules = |(path, entry): &&(RepoPath, Entry)| {
+        path.name() == IGNORE_FILE && matches!(entry.mode, Mode::File | Mode::Executable)
+    };
+    rules.extend(goal.ignored.iter().filter(is_rules).cloned());
     let oids: Vec<Oid> = rules.iter().map(|(_, entry)| entry.oid.clone()).collect();
     let mut objects = workspace.git.objects(&oids)?;
     for (path, entry) in &rules {
