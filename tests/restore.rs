@@ -450,6 +450,32 @@ fn p3_another_name_of_a_file_keeps_its_executable_bit() {
     assert_eq!(mode(&repo, other.to_str().unwrap()), 0o755);
 }
 
+/// As git has it where the file system knows no links.
+#[test]
+fn where_links_are_not_to_be_made_they_stay_files_with_a_text() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    repo.link("l", "a");
+    repo.git(["add", "l"]);
+    repo.commit("a link");
+    repo.git(["config", "core.symlinks", "false"]);
+    repo.remove("l");
+    repo.git(["checkout", "-q", "l"]);
+    for content in ["folder/other", "x"] {
+        repo.write("l", content);
+        repo.edio(["snapshot"]).ok();
+    }
+    for (turn, content) in [("1", "folder/other"), ("2", "x"), ("0", "a")] {
+        repo.edio(["restore", turn]).ok();
+        let is_file = repo.path("l").symlink_metadata().unwrap().is_file();
+        assert!(is_file, "turn {turn}");
+        assert_eq!(repo.read("l"), content);
+        assert_eq!(
+            repo.git(["ls-tree", "HEAD", "l"]).split(' ').next(),
+            Some("120000")
+        );
+    }
+}
+
 #[test]
 fn p3_nothing_is_written_through_a_link() {
     let repo = Repo::with(&[("d/x", "1\n"), ("d/y", "1\n"), ("f", "1\n")]);

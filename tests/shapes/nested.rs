@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use super::{Stage, another, commit_in, is_clean, stage_set};
+use super::{Repo, Stage, another, commit_in, is_clean, stage_set};
 
 #[test]
 fn a_nested_repository_is_named_and_left_alone() {
@@ -238,6 +238,25 @@ fn a_submodule_where_a_turn_has_files_refuses() {
     // Without a path of that turn in there, it stays where it is.
     repo.edio(["restore", "0"]).ok();
     assert_eq!(repo.everything_in("sub"), before);
+}
+
+#[test]
+fn a_repository_in_the_place_of_a_file_is_named_by_the_first_turn_that_lacks_the_file() {
+    for place in ["a", "d", "new"] {
+        let repo = Repo::with(&[("a", "a\n"), ("d/f", "f\n")]);
+        repo.write("new", "new\n");
+        repo.edio(["snapshot"]).ok();
+        repo.remove(place);
+        repo.git(["init", "-q", place]);
+        repo.write(format!("{place}/precious"), "theirs\n");
+        for _ in 0..2 {
+            let ran = repo.edio(["snapshot"]);
+            let said = format!("not in it: {place}");
+            assert!(ran.ok().stderr.contains(&said), "{place}: {ran}");
+        }
+        repo.edio(["restore", "1"]).fails(3);
+        assert_eq!(repo.read(format!("{place}/precious")), "theirs\n");
+    }
 }
 
 #[test]

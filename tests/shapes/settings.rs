@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::{Stage, is_clean, stage_set};
-use crate::common::Repo;
+use super::{Repo, Stage, is_clean, stage_set};
 
 #[test]
 fn variables_that_git_sets_for_its_hooks_and_aliases_do_no_harm() {

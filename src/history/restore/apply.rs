@@ -96,7 +96,7 @@ pub fn apply(
     }
     work.set_modes(plan)?;
     work.remove(&last)?;
-    verify(disk, plan)?;
+    verify(disk, plan, known.settings)?;
     Ok(work.applied)
 }
 
@@ -145,18 +145,19 @@ impl Work<'_> {
     fn write(&mut self, plan: &Plan, mut objects: Objects) -> Result<()> {
         let sources = self.sources;
         for (path, new, old) in plan.actions.iter().filter_map(written) {
+            let mode = on_disk(new.mode, self.known.settings);
             let displaced = match sources.blob(path, new) {
                 Some(blob) => {
                     let length = objects.next_of("blob", blob);
                     let length = length.map_err(|error| stopped(path, error))?;
                     let mut bytes = objects.answer.reader.by_ref().take(length);
                     let fresh = plan.beside.get(path).copied().flatten();
-                    let displaced = place(self.disk, path, new, length, &mut bytes, fresh);
+                    let displaced = place(self.disk, path, mode, length, &mut bytes, fresh);
                     let displaced = displaced.map_err(|error| stopped(path, error))?;
                     objects.end_of_object()?;
                     displaced
                 }
-                None => place_staged(self.disk, path, new, &sources.staged(path))
+                None => place_staged(self.disk, path, mode, &sources.staged(path))
                     .map_err(|error| stopped(path, error))?,
             };
             if let Some(displaced) = displaced {
@@ -223,10 +224,18 @@ impl Work<'_> {
     }
 }
 
+/// As what it stands on disk: where links are not to be made, they are files with their target as text, as git has them.
+fn on_disk(mode: Mode, settings: &Settings) -> Mode {
+    match mode {
+        Mode::Symlink if settings.is_false("core.symlinks") => Mode::File,
+        mode => mode,
+    }
+}
+
 fn place(
     disk: &Disk,
     path: &RepoPath,
-    new: &Entry,
+    mode: Mode,
     length: u64,
     bytes: &mut dyn Read,
     fresh: Option<u32>,
@@ -235,12 +244,12 @@ fn place(
     if disk.at(path) == OnDisk::Folder {
         disk.remove_empty_folder(path)?;
     }
-    if new.mode == Mode::Symlink {
+    if mode == Mode::Symlink {
         let mut target = Vec::new();
         bytes.read_to_end(&mut target)?;
         return disk.place(path, &mut Content::Link(&target));
     }
-    let executable = new.mode == Mode::Executable;
+    let executable = mode == Mode::Executable;
     disk.place(
         path,
         &mut Content::File {
@@ -255,20 +264,22 @@ fn place(
 fn place_staged(
     disk: &Disk,
     path: &RepoPath,
-    new: &Entry,
+    mode: Mode,
     staged: &Path,
 ) -> io::Result<Option<Displaced>> {
     let mut file = File::open(staged)?;
     let length = file.metadata()?.len();
-    place(disk, path, new, length, &mut file, None)
+    place(disk, path, mode, length, &mut file, None)
 }
 
 /// Looks once more whether each path is what the plan wanted.
-fn verify(disk: &Disk, plan: &Plan) -> Result<()> {
+fn verify(disk: &Disk, plan: &Plan, settings: &Settings) -> Result<()> {
     for (path, action) in &plan.actions {
         let there = disk.at(path);
         let right = match action {
-            Action::Write { new, .. } if new.mode == Mode::Symlink => there == OnDisk::Link,
+            Action::Write { new, .. } if on_disk(new.mode, settings) == Mode::Symlink => {
+                there == OnDisk::Link
+            }
             Action::Write { .. } | Action::SetMode { .. } => there == OnDisk::File,
             Action::Remove { .. } => matches!(there, OnDisk::Nothing | OnDisk::Folder),
             Action::Keep(_) => true,

@@ -128,7 +128,11 @@ impl<'a> Gate<'a> {
                 Standing::Fit(_) => rest.push(path.clone()),
                 Standing::Gone => gone.push(path.clone()),
                 Standing::Folder if is_submodule(changed) => rest.push(path.clone()),
-                // A file became a folder: what is in there is listed by itself, unless it is a repository.
+                // git lists it only when it has forgotten the file.
+                Standing::Folder if self.way(path) == Way::IntoRepository => {
+                    passed.let_go(path, Why::Nested);
+                }
+                // A file became a folder: what is in there is listed by itself.
                 Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
                 Standing::Unfit(why) => passed.let_go(path, why),
             }
