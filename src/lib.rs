@@ -18,7 +18,7 @@
 //! - [`gitengine`] is how git is asked. It knows nothing of turns.
 //! - [`term`] is the person's terminal: the only place that prints.
 //! - [`process`], [`env`], [`clock`]: the only places that start a process, read the environment, read the time.
-//! - [`error`] is open to all: what, why, what to try next.
+//! - [`error`] is open to all: what, why, what to try next. So is [`json`], which reads what other programs write.
 //!
 //! A test holds these rules against the code.
 //!
@@ -37,6 +37,7 @@ pub mod env;
 pub mod error;
 pub mod gitengine;
 pub mod history;
+pub mod json;
 pub mod mcp;
 pub mod process;
 pub mod term;

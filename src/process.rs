@@ -548,8 +548,10 @@ mod signals {
     use std::thread;
 
     use rustix::process::{
-        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getsid, kill_process, waitid,
+        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpgrp, getpid, getsid, kill_process,
+        waitid,
     };
+    use rustix::termios::tcgetpgrp;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
     use signal_hook::iterator::SignalsInfo;
     use signal_hook::iterator::exfiltrator::origin::WithOrigin;
@@ -615,7 +617,8 @@ mod signals {
     /// Waits for the end of the program, and leaves it to be reaped: until the relay has stopped, its number can't be
     /// another's.
     ///
-    /// edio stops where the program stops: the shell waits for edio, and would never give its prompt.
+    /// edio stops where the program stops: the shell waits for edio, and would never give its prompt. Where no shell waits,
+    /// nobody would let edio go on again: who has stopped the program alone lets that go on.
     fn wait_for_end(pid: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
         let wait = |options| rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
         let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -626,9 +629,17 @@ mod signals {
             }
             // Seen; then stop, and when the shell lets edio go on, so does the program.
             wait(WaitIdOptions::STOPPED)?;
-            kill_process(getpid(), Signal::STOP)?;
-            kill_process(pid, Signal::CONT)?;
+            if is_in_front() {
+                kill_process(getpid(), Signal::STOP)?;
+                kill_process(pid, Signal::CONT)?;
+            }
         }
+    }
+
+    /// Is it what a terminal shows, so that a shell waits for it?
+    fn is_in_front() -> bool {
+        let in_front = fs::File::open("/dev/tty").map(tcgetpgrp);
+        in_front.is_ok_and(|group| group == Ok(getpgrp()))
     }
 
     /// The signals that edio was started to ignore, one bit each. Where the system does not tell, none.

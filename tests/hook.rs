@@ -1,8 +1,9 @@
 //! `edio hook`: what agents say becomes turns and steps, and the agent notices nothing.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -960,6 +961,76 @@ fn p8_where_it_can_do_nothing_a_hook_says_nothing() {
             .arg(crate::common::edio_binary()),
         prompt(&repo.path("gone")),
     );
+}
+
+/// Half of an emoji, as JavaScript writes it where it cuts a text, and bytes that are no UTF-8.
+#[test]
+fn p8_an_event_with_half_a_character_is_an_event() {
+    for half in [r"\ud83d", r"\ude00x"] {
+        let repo = Repo::with(&[("a", "a\n")]);
+        let says = |event: &str, more: &str| {
+            let base = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": event});
+            let base = base.to_string();
+            let base = base.strip_suffix('}').unwrap();
+            call(&repo, "claude", format!("{base}, {more}}}"));
+        };
+        says("UserPromptSubmit", &format!(r#""prompt": "do it {half}""#));
+        repo.write("a", "changed\n");
+        let used = r#""tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"}"#;
+        says(
+            "PostToolUse",
+            &format!(r#"{used}, "tool_response": {{"stdout": "{half}"}}"#),
+        );
+        says(
+            "Stop",
+            &format!(r#""last_assistant_message": "done {half}""#),
+        );
+        let turns = log(&repo, &[]);
+        let number = json!(1);
+        let turn = turns.iter().find(|turn| turn["turn"] == number).unwrap();
+        assert!(
+            turn["prompt"]
+                .as_str()
+                .unwrap()
+                .starts_with("do it \u{fffd}"),
+            "{turn}"
+        );
+        assert_eq!(repo.in_turn(1, "a").unwrap(), "changed\n");
+    }
+}
+
+/// Some agents leave the stream open.
+#[test]
+fn p8_an_event_has_come_when_it_is_whole() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let mut command = repo.command(["hook", "claude"]);
+    let mut hook = command
+        .env("EDIO_HOOK_WAIT", "60000")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let event = json!({"session_id": "s", "cwd": repo.top, "hook_event_name": "UserPromptSubmit", "prompt": "x"});
+    let mut input = hook.stdin.take().unwrap();
+    input.write_all(event.to_string().as_bytes()).unwrap();
+    assert!(hook.wait().unwrap().success());
+    drop(input);
+    assert_eq!(repo.sessions("active").len(), 1);
+}
+
+#[test]
+fn an_event_that_nobody_could_hear_is_logged() {
+    for payload in ["", "{\"session_id\":", "junk"] {
+        let repo = Repo::with(&[("a", "a\n")]);
+        repo.edio(["init", "--agents", "none"]).ok();
+        call(&repo, "claude", payload);
+        let log = repo.read(".git/edio/hook.log");
+        assert!(log.contains(" what claude said to its hook"), "{log}");
+        let doctor = repo.edio(["doctor"]);
+        assert!(
+            doctor.stdout.contains("what claude said to its hook"),
+            "{doctor}"
+        );
+    }
 }
 
 #[test]

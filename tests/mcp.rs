@@ -643,6 +643,23 @@ fn only_requests_are_answered_and_a_broken_line_does_no_harm() {
     assert_eq!(client.end(), (Vec::new(), Some(0)));
 }
 
+/// As JavaScript writes an emoji that was cut in two.
+#[test]
+fn a_call_with_half_a_character_is_answered() {
+    let repo = with_turns();
+    let mut client = Client::silent(&repo, &repo.top, &[]);
+    client.greet("2025-06-18", "a-client");
+    repo.write("a", "changed\n");
+    client.types(
+        r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"snapshot","arguments":{"message":"half \ud83d"}}}"#,
+    );
+    let answer = client.message().unwrap();
+    assert_eq!(answer["id"], 9);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    let log = client.call("log", json!({}));
+    assert_eq!(log["turns"][0]["message"], "half \u{fffd}", "{log}");
+}
+
 #[test]
 fn the_end_of_input_is_the_end_and_what_was_asked_is_done_first() {
     let repo = with_turns();

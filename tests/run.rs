@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,11 @@ fn last(repo: &Repo) -> Value {
 
 /// Starts a script under `edio run`, and waits until it has printed `ready`.
 fn started(repo: &Repo, script: &str) -> Child {
-    let mut command = repo.command(["run", "--", "sh", "-c", script]);
+    has_begun(&mut repo.command(["run", "--", "sh", "-c", script]))
+}
+
+/// Starts a command, and waits until it has printed `ready`.
+fn has_begun(command: &mut Command) -> Child {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -284,42 +289,78 @@ fn p8_a_hang_up_reaches_the_command_also_where_edio_leads_the_session() {
 #[test]
 fn p8_a_command_that_stops_itself_stops_edio_so_that_the_shell_gets_the_terminal() {
     let repo = Repo::with(&[("a", "one\n")]);
-    let child = started(
-        &repo,
-        "echo $$ > ../pid; echo ready; kill -STOP $$; echo two > a; exit 6",
+    let script = "echo ready $$.; kill -STOP $$; echo two > a; exit 6";
+    let ran = repo.on_a_terminal(
+        ["run", "--", "sh", "-c", script],
+        r"
+import re, signal, time
+def is_stopped(pid):
+    return open('/proc/%d/stat' % pid).read().rsplit(') ', 1)[1][0] == 'T'
+def soon(it_came):
+    until_then = time.monotonic() + 5
+    while time.monotonic() < until_then and not it_came():
+        time.sleep(0.005)
+    return it_came()
+until(b'.')
+command = int(re.search(rb'ready (\d+)\.', seen).group(1))
+print('stopped', soon(lambda: is_stopped(command)), soon(lambda: is_stopped(pid)), flush=True)
+os.kill(pid, signal.SIGCONT)
+went_on = soon(lambda: not is_stopped(command))
+print('went on', went_on, flush=True)
+if not went_on:
+    os.kill(command, signal.SIGCONT)
+",
     );
-    let state = |pid: u32| -> String {
-        let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        status
-            .rsplit(") ")
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(1)
-            .collect()
-    };
-    let command = || {
-        fs::read_to_string(repo.outside().join("pid"))
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap()
-    };
-    assert!(soon(|| state(command()) == "T"));
-    let stopped = soon(|| state(child.id()) == "T");
-    send("CONT", child.id());
-    let went_on = soon(|| state(command()) != "T");
-    if !went_on {
-        send("CONT", command());
-    }
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(6));
+    assert_eq!(ran.code, Some(6), "{ran}");
     assert_eq!(repo.in_turn(1, "a").as_deref(), Some("two\n"));
+    assert!(ran.stdout.contains("stopped True True"), "{ran}");
+    assert!(ran.stdout.contains("went on True"), "{ran}");
+}
+
+/// As `cpulimit` does, and debuggers.
+#[test]
+fn p8_a_command_that_somebody_stops_goes_on_alone_where_no_shell_waits() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let script = "echo $$ > ../pid; echo ready; until test -e ../go; do sleep 0.01; done
+        echo two > a; exit 6";
+    let mut command = repo.command(["run", "--", "sh", "-c", script]);
+    let mut child = has_begun(command.process_group(0));
+    let pid = fs::read_to_string(repo.outside().join("pid")).unwrap();
+    let pid: u32 = pid.trim().parse().unwrap();
+    send("STOP", pid);
+    assert!(soon(|| state(pid) == Some('T')));
+    let has_stopped = || state(child.id()) == Some('T');
+    // It hears of the stop before it hears of the end.
+    send("CONT", pid);
+    fs::write(repo.outside().join("go"), "").unwrap();
+    let has_ended = soon(|| state(child.id()) == Some('Z') || has_stopped());
     assert!(
-        stopped,
-        "the shell would wait for edio, and edio for a command that is stopped"
+        has_ended && !has_stopped(),
+        "it waits for a shell that is not there"
     );
-    assert!(went_on, "the command was not continued with edio");
+    assert_eq!(child.wait().unwrap().code(), Some(6));
+    assert_eq!(repo.in_turn(1, "a").as_deref(), Some("two\n"));
+}
+
+/// The state of a process, as proc_pid_stat(5) has it.
+fn state(pid: u32) -> Option<char> {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    status.rsplit(") ").next()?.chars().next()
+}
+
+#[test]
+fn a_command_may_remove_the_folder_that_it_was_started_in_or_make_it_a_repository() {
+    let repo = Repo::with(&[("a", "one\n"), ("build/x", "x\n")]);
+    for (number, script) in [
+        (1, "rm -r ../build; echo two > ../a"),
+        (2, "git init -q .; echo three > ../a"),
+    ] {
+        fs::create_dir_all(repo.path("build")).unwrap();
+        repo.edio_in("build", ["run", "--", "sh", "-c", script])
+            .ok();
+        let expected = ["two\n", "three\n"][number as usize - 1];
+        assert_eq!(repo.in_turn(number, "a").as_deref(), Some(expected));
+    }
 }
 
 #[test]

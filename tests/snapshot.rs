@@ -1142,3 +1142,14 @@ fn p6_an_edio_that_a_filter_calls_does_not_wait_for_the_one_that_waits_for_it() 
     let said = std::fs::read_to_string(said).unwrap();
     assert!(said.contains("edio is at work here"), "{said}");
 }
+
+#[test]
+fn from_a_folder_that_is_gone_another_can_be_named() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" -C \"$1\" snapshot";
+    let mut command = repo.like_edio("sh", ["snapshot"]);
+    let command = command.args(["-c", script]);
+    repo.ran(command.arg(crate::common::edio_binary()).arg(&repo.top))
+        .ok();
+    assert_eq!(repo.turns(), 1);
+}

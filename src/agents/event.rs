@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Agent;
+use crate::json;
 
 /// Something that happened, as an agent's hook tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -198,8 +199,7 @@ pub fn tells_of_tools(agent: &str) -> bool {
 /// Several agents run the hooks of another one's configuration: `agent` is whose hook it is, `caller` says which agent
 /// is known to have called it.
 pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event> {
-    let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    let value: Value = serde_json::from_slice(payload).ok()?;
+    let value: Value = json::read(payload).ok()?;
     let payload = Payload::of(value.as_object()?);
     let agent = match payload.has("cursor_version") {
         true => Agent::Cursor,
@@ -283,7 +283,7 @@ impl<'a> Payload<'a> {
 
     /// The object in a field that has it as text.
     pub fn object_in_text(&self, key: &str) -> Option<Map<String, Value>> {
-        serde_json::from_str(self.text(key)?).ok()
+        json::read(self.text(key)?.as_bytes()).ok()
     }
 
     /// The list in a field.

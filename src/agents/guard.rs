@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::event::{Event, Tool, Touched, What};
 use super::{Agent, claude, cline, codex, copilot, cursor, gemini, opencode, pi};
+use crate::json;
 
 /// The tools of an agent, by what they do with files. Those that write are told by what they touch.
 pub(super) struct Tools {
@@ -190,7 +191,7 @@ impl<'a> Input<'a> {
     fn of(tool: &Tool, folder: Option<&'a Path>) -> Self {
         let given = match &tool.given {
             // Some have it as text.
-            Value::String(text) => serde_json::from_str(text)
+            Value::String(text) => json::read(text.as_bytes())
                 .ok()
                 .filter(Value::is_object)
                 .unwrap_or_else(|| tool.given.clone()),

@@ -11,6 +11,7 @@ use bstr::ByteSlice;
 use serde_json::Value;
 
 use super::{Agent, claude, codex};
+use crate::json;
 
 /// How an agent keeps its conversations, and goes on with one.
 pub struct Keeping {
@@ -106,7 +107,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (Value, usize)> {
     let mut end = 0;
     bytes.lines_with_terminator().filter_map(move |line| {
         end += line.len();
-        Some((serde_json::from_slice(line).ok()?, end))
+        Some((json::read(line).ok()?, end))
     })
 }
 

@@ -22,9 +22,10 @@ use crate::agents::guard::Word;
 use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::history::prompt::{self, By};
-use crate::history::turn;
+use crate::history::{hooklog, turn};
+use crate::json;
 use crate::process::Command;
-use crate::term;
+use crate::term::{self, time};
 
 /// How long an agent is kept waiting, all in all.
 const WAIT: Duration = Duration::from_millis(1500);
@@ -33,8 +34,8 @@ const WAIT: Duration = Duration::from_millis(1500);
 const LAST_WAIT: Duration = Duration::from_millis(600);
 
 /// How long the agent may take to say what happened, and how much it may say.
-const LISTEN: Duration = Duration::from_millis(400);
-const LONGEST: u64 = 64 << 20;
+const LISTEN: Duration = Duration::from_millis(1000);
+const LONGEST: usize = 64 << 20;
 
 /// What the environment of a process may hold: an event that says more is handed on in short.
 const LONGEST_EVENT: usize = 100 << 10;
@@ -95,8 +96,10 @@ fn hear(agent: &str) {
     let Ok(agent) = agent.parse::<Agent>() else {
         return;
     };
-    let Some(payload) = term::input(LONGEST, env::hook_wait().unwrap_or(LISTEN)) else {
-        return;
+    let listen = env::hook_wait().unwrap_or(LISTEN);
+    let Some(payload) = term::input(LONGEST, listen, is_told).filter(|said| json::is_whole(said))
+    else {
+        return note_unheard(agent);
     };
     let caller = env::is_called_by_copilot().then_some("copilot");
     let Some(mut event) = event::read(agent, caller, &payload) else {
@@ -119,6 +122,22 @@ fn hear(agent: &str) {
     }
     if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
         worker.ends_within(wait.saturating_sub(watch.elapsed()));
+    }
+}
+
+/// Has all been said? Agents may leave the stream open.
+fn is_told(said: &[u8]) -> bool {
+    said.trim_ascii_end().ends_with(b"}") && json::is_whole(said)
+}
+
+/// Notes that an event has come and can't be seen to: of which work it was nobody has said.
+fn note_unheard(agent: Agent) {
+    let here = env::directory().ok();
+    let folders = env::project_of_agent().into_iter().chain(here);
+    if let Some(scratch) = { folders }.find_map(|folder| scratch_near(&folder)) {
+        let when = time::rfc3339(clock::now());
+        let line = format!("{when} what {agent} said to its hook did not come, or can't be read");
+        let _ = hooklog::add(&scratch, &line);
     }
 }
 

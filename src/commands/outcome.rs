@@ -70,12 +70,14 @@ fn settings(global: &Global) -> Settings {
 }
 
 fn context(global: &Global) -> Result<Context> {
-    let here = env::directory()
-        .map_err(|error| Error::cannot("the current folder is gone").because(error))?;
-    let folder = global
-        .folder
-        .as_ref()
-        .map_or(here.clone(), |dir| here.join(dir));
+    let here = || {
+        env::directory().map_err(|error| Error::cannot("the current folder is gone").because(error))
+    };
+    let folder = match &global.folder {
+        Some(folder) if folder.is_absolute() => folder.clone(),
+        Some(folder) => here()?.join(folder),
+        None => here()?,
+    };
     Context::new(
         Term::new(settings(global)),
         folder,

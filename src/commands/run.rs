@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct Args {
 ///
 /// There is no repository, or the snapshot before failed: the command is not started then.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
-    before(context)?;
+    let top = before(context)?;
     let (program, words) = args
         .command
         .split_first()
@@ -65,6 +65,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         .args(words)
         .dir(&context.place.folder)
         .trace(context.place.trace.as_ref());
+    // The command may remove the folder that it was started in, or make a repository of it.
+    if !context.place.told_elsewhere {
+        context.place.folder = top;
+    }
     let began = clock::now();
     let watch = args
         .watch
@@ -178,15 +182,17 @@ fn agent_name(program: &OsString) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// What was there before the command: a baseline where a session begins, else what changed since the last turn.
-fn before(context: &mut Context) -> Result<()> {
+/// What was there before the command: a baseline where a session begins, else what changed since the last turn. Returns the
+/// top of the work tree.
+fn before(context: &mut Context) -> Result<PathBuf> {
     let mut workspace = context.open_to_change()?;
+    let top = workspace.git.work_tree.clone();
     let scan = scan(&workspace, TooMuch::Refuse)?;
     let moment = moment();
     let shared = prompt::at_work(&workspace.state, moment.seconds);
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, shared, moment)?;
-        return Ok(());
+        return Ok(top);
     }
     close_steps(&mut workspace, moment)?;
     let request = Request {
@@ -207,7 +213,7 @@ fn before(context: &mut Context) -> Result<()> {
             "edio: what changed before is turn {number} ({what})"
         ));
     }
-    Ok(())
+    Ok(top)
 }
 
 fn after(context: &mut Context, command: &[OsString], work: Work, began: i64) -> Result<()> {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Result, While};
 use crate::gitengine::RepoPath;
+use crate::json;
 
 use super::redact::Redactor;
 use super::state::write_at_once;
@@ -143,7 +144,7 @@ fn hash(line: &[u8]) -> u64 {
 }
 
 fn id_of(line: &[u8]) -> Option<String> {
-    let line: Value = serde_json::from_slice(line).ok()?;
+    let line: Value = json::read(line).ok()?;
     let ids = [&line["uuid"], &line["id"], &line["payload"]["id"]];
     ids.into_iter()
         .find_map(|id| id.as_str().map(str::to_owned))
@@ -177,7 +178,7 @@ pub fn left_out(why: &str) -> String {
 
 /// A line without secrets: in each of its texts, and by the names of its fields.
 fn redacted(line: &[u8], redactor: &Redactor) -> String {
-    let text = match serde_json::from_slice::<Value>(line) {
+    let text = match json::read::<Value>(line) {
         Ok(mut value) => {
             redact_texts(&mut value, redactor);
             value.to_string()
@@ -249,9 +250,7 @@ pub fn open(workspace: &Workspace) -> Result<Vec<Line>> {
         read => read.or_cannot(|| format!("can't read {}", file.display()))?,
     };
     let lines = bytes.lines();
-    Ok(lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect())
+    Ok(lines.filter_map(|line| json::read(line).ok()).collect())
 }
 
 /// Leaves these lines for turns still to come, and no others.

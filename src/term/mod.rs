@@ -15,6 +15,7 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde::Serialize;
 
+use crate::clock::Stopwatch;
 use crate::env;
 use crate::error::Error;
 
@@ -77,19 +78,34 @@ pub fn help(text: &clap::builder::StyledStr) -> io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
 }
 
-/// Reads the standard input to its end: so many bytes at most, and not longer than this. `None` where there are more, it
-/// takes longer, or it can't be read.
-pub fn input(most: u64, limit: Duration) -> Option<Vec<u8>> {
-    let (done, read) = mpsc::channel();
+/// Reads the standard input to its end, or until what has come is whole: so many bytes at most, and not longer than this.
+/// `None` where there are more, it takes longer, or it can't be read.
+pub fn input(most: usize, limit: Duration, is_whole: fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+    let (come, heard) = mpsc::channel();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = io::stdin()
-            .take(most.saturating_add(1))
-            .read_to_end(&mut bytes);
-        let _ = done.send(read.map(|_| bytes));
+        let mut piece = [0; 64 << 10];
+        loop {
+            let read = io::stdin().read(&mut piece);
+            let read = read.map(|count| piece[..count].to_vec());
+            let is_last = !read.as_ref().is_ok_and(|piece| !piece.is_empty());
+            if come.send(read).is_err() || is_last {
+                return;
+            }
+        }
     });
-    let bytes = read.recv_timeout(limit).ok()?.ok()?;
-    (bytes.len() as u64 <= most).then_some(bytes)
+    let watch = Stopwatch::start();
+    let mut bytes = Vec::new();
+    loop {
+        let left = limit.saturating_sub(watch.elapsed());
+        let piece = heard.recv_timeout(left).ok()?.ok()?;
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > most {
+            return None;
+        }
+        if piece.is_empty() || is_whole(&bytes) {
+            return Some(bytes);
+        }
+    }
 }
 
 /// Answers a program that waits for one value in JSON, and nothing else.
