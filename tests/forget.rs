@@ -471,12 +471,8 @@ fn an_ignored_file_that_was_saved_goes_too() {
     repo.write("l", "also ignored\n");
     repo.edio(["restore", "1"]).ok();
     let secret = id_of(&repo, SECRET);
-    let ran = repo.edio(["forget", "-f", "env", "--yes"]);
-    assert!(
-        !ran.ok().stderr.contains("edio.exclude"),
-        "git ignores it already: {ran}"
-    );
-    assert!(!repo.git_says(["config", "--local", "edio.exclude"]));
+    repo.edio(["forget", "-f", "env", "--yes"]).ok();
+    assert_eq!(repo.git(["config", "--local", "edio.exclude"]), "/env");
     assert!(!held(&repo).contains("env"));
     assert_eq!(repo.read("env"), "in a turn\n");
     collect(&repo);
@@ -1421,4 +1417,27 @@ fn every_count_is_that_of_a_diff() {
         assert_eq!(turn["files"].as_u64().unwrap(), files);
         assert_eq!(turn["time"], json!("2027-01-15T08:00:00Z"), "{NOW}");
     }
+}
+
+#[test]
+fn what_is_forgotten_does_not_come_back_with_the_time_before_it_was_ignored() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.write("env", SECRET);
+    repo.edio(["snapshot"]).ok();
+    repo.write(".gitignore", "env\n");
+    repo.edio(["snapshot"]).ok();
+    let secret = id_of(&repo, SECRET);
+    repo.edio(["forget", "-f", "env", "--yes"]).ok();
+    for words in [
+        &["restore", "1"][..],
+        &["snapshot"],
+        &["restore", "2"],
+        &["undo"],
+    ] {
+        repo.edio(words).ok();
+        assert_eq!(repo.read("env"), SECRET);
+        assert!(!held(&repo).contains("env"), "{words:?}");
+    }
+    collect(&repo);
+    assert!(is_gone(&repo, &secret));
 }

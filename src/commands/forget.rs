@@ -20,8 +20,8 @@ use crate::term::{json, style, text};
 /// Take files out of all turns, for good: for a secret that slipped in.
 ///
 /// The session's commits are written anew without it; numbers, dates and messages stay. This can't be undone, so it
-/// asks first. The file on disk stays, and is kept out of later turns with edio.exclude, unless git ignores it. Your own
-/// commits, branches and index are not touched. The old objects stay in the repository until git collects them.
+/// asks first. The file on disk stays, and is kept out of later turns with edio.exclude. Your own commits, branches and
+/// index are not touched. The old objects stay in the repository until git collects them.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  edio forget -f .env\n  edio forget -f keys -f src/token.rs --yes\n  edio forget -f .env --all-sessions"

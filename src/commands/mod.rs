@@ -253,7 +253,7 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
         term.told(format!("  {what}: {path} ({})", skipped.why));
     }
     if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        term.told(format!("  not in it: {more} more"));
+        term.told(format!("  and {more} more"));
     }
 }
 

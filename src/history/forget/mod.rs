@@ -480,8 +480,10 @@ fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<Vec<RepoPath>>
     Ok(other.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Keeps the paths out of later turns: those that are still on disk, where git doesn't ignore them, and all where there
-/// are other work trees. Returns the patterns.
+/// Keeps the paths out of later turns: those that are still on disk, and all where there are other work trees. Returns the
+/// patterns.
+///
+/// Also where git ignores them now: it does not any more after a restore of a turn from before the rule.
 fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     let git = &workspace.git;
     let known = workspace.settings.all(EXCLUDE);
@@ -491,11 +493,7 @@ fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
         let is_there = path.below(&git.work_tree).symlink_metadata().is_ok();
         let pattern = literal_pattern(path);
         let is_known = known.contains(&pattern.as_slice()) || added.contains(&pattern);
-        let may_come_back = || match (has_others, is_there) {
-            (false, true) => is_left_out(workspace, path).map(|is_out| !is_out),
-            (has_others, _) => Ok(has_others),
-        };
-        if !is_known && may_come_back()? {
+        if !is_known && (is_there || has_others) {
             git.add_setting(EXCLUDE, &pattern)?;
             added.push(pattern);
         }
@@ -509,17 +507,6 @@ fn has_other_work_trees(git: &Git) -> bool {
         Ok(mut linked) => linked.next().is_some(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
-}
-
-/// Does git ignore it, so that no turn takes it?
-fn is_left_out(workspace: &Locked, path: &RepoPath) -> Result<bool> {
-    let path = std::slice::from_ref(path);
-    if workspace.git.index_has(path)? {
-        return Ok(false);
-    }
-    // Beyond a link git has no answer.
-    let ignored = workspace.git.ask_ignored(path)?.ignored();
-    Ok(ignored.is_ok_and(|ignored| !ignored.is_empty()))
 }
 
 /// The path as a pattern of gitignore's that matches just this file, or this folder and what is in it.
