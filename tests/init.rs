@@ -1193,3 +1193,17 @@ proptest! {
         prop_assert_eq!(state(), before);
     }
 }
+
+#[test]
+fn a_file_that_the_projects_rules_leave_in_sight_is_named() {
+    let repo = Repo::with(&[
+        ("a", "a\n"),
+        (".gitignore", ".claude/*\n!.claude/settings.json\n"),
+    ]);
+    let ran = repo.edio(["init", "--agents", "claude"]);
+    let said = "warning: .claude/settings.json is not kept out of git's sight";
+    assert!(ran.ok().stderr.contains(said), "{ran}");
+    assert!(!ran.stderr.contains(".mcp.json is not"), "{ran}");
+    let ran = repo.edio(["init", "--agents", "claude", "--shared"]);
+    assert!(!ran.ok().stderr.contains("is not kept"), "{ran}");
+}

@@ -162,7 +162,7 @@ pub fn connect(
         true => Plan::remove(&view),
         false => Plan::connect(&view),
     };
-    plan.carry_out(workspace, &places, &wish)?;
+    drop(plan.carry_out(workspace, &places, &wish)?);
     for edit in plan.edits.iter().filter(|edit| !edit.is_idle()) {
         context
             .term

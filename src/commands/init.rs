@@ -15,7 +15,7 @@ use crate::agents::connection::Reach;
 use crate::env;
 use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes};
-use crate::history::git::git_bytes;
+use crate::history::git::{RepoPath, git_bytes};
 use crate::history::guard::{Guard, Guarded};
 use crate::history::limits::TooMuch;
 use crate::history::refnames;
@@ -137,11 +137,15 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     workspace.state.save(&workspace.scratch())?;
     let wish = wish(args, &workspace)?;
     let (plan, places) = plan(args, &workspace, &wish)?;
-    if let Some(places) = places {
-        plan.carry_out(&workspace, &places, &wish)?;
-    }
+    let in_sight = match &places {
+        Some(places) => plan.carry_out(&workspace, places, &wish)?,
+        None => Vec::new(),
+    };
     set_decoration(context, args, &workspace)?;
     let code = Report::of(args, &workspace, &wish, &plan, keeping.as_ref()).tell(context)?;
+    if !in_sight.is_empty() {
+        warn_of_sight(context, &in_sight);
+    }
     if args.store && args.remove {
         keeping::put_away(context, &workspace)?;
         return Ok(code);
@@ -155,6 +159,24 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         guard::connect(context, &workspace, &guard, args.shared)?;
     }
     Ok(code)
+}
+
+/// Names new files that a `.gitignore` leaves in git's sight: turns hold them, and so does what an accept commits.
+fn warn_of_sight(context: &mut Context, paths: &[RepoPath]) {
+    let named: Vec<String> = paths
+        .iter()
+        .map(|path| text::path(path.as_bytes()))
+        .collect();
+    let (named, are) = (
+        named.join(", "),
+        if paths.len() == 1 { "is" } else { "are" },
+    );
+    context.term.warn(format!(
+        "{named} {are} not kept out of git's sight: a .gitignore says not to ignore it"
+    ));
+    let term = &mut context.term;
+    term.hint("see which: git check-ignore -v --no-index FILE");
+    term.hint("keep it out of turns: git config --add edio.exclude FILE");
 }
 
 impl Args {

@@ -7,15 +7,22 @@ use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::error::{Error, Result};
 use crate::history::connected::{Connected, Excludes, Ground, Site, pattern_of};
+use crate::history::git::RepoPath;
+use crate::history::scan::without_detours;
 use crate::history::workspace::Locked;
 
 impl Plan {
-    /// Does it.
+    /// Does it. Returns the new files that git sees, though they were to be kept out of its sight.
     ///
     /// # Errors
     ///
     /// Something can't be written. What was written until then can be taken back.
-    pub fn carry_out(&self, workspace: &Locked, places: &Places, wish: &Wish) -> Result<()> {
+    pub fn carry_out(
+        &self,
+        workspace: &Locked,
+        places: &Places,
+        wish: &Wish,
+    ) -> Result<Vec<RepoPath>> {
         let work = Work {
             plan: self,
             workspace,
@@ -25,8 +32,13 @@ impl Plan {
         let connected = Connected::load(&workspace.scratch());
         match self.direction {
             Direction::Connect => work.connect(connected),
-            Direction::Remove if wish.scope == Scope::Guard => work.remove_guard(connected),
-            Direction::Remove => work.remove(connected),
+            Direction::Remove => {
+                match wish.scope {
+                    Scope::Guard => work.remove_guard(connected),
+                    _ => work.remove(connected),
+                }?;
+                Ok(Vec::new())
+            }
         }
     }
 }
@@ -39,8 +51,9 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn connect(&self, mut connected: Connected) -> Result<()> {
+    fn connect(&self, mut connected: Connected) -> Result<Vec<RepoPath>> {
         let (mut added, mut dropped) = (BTreeSet::new(), BTreeSet::new());
+        let mut hidden = Vec::new();
         let is_forgotten = self.is_forgotten(&connected);
         for (edit, site) in self.sites() {
             self.remember(&mut connected, edit, is_forgotten);
@@ -54,6 +67,7 @@ impl Work<'_> {
             } else if edit.present.is_none() {
                 connected.exclude(edit.path, Some(pattern.clone()));
                 added.insert(pattern);
+                hidden.push(site.path().clone());
             }
         }
         let agents = self.wish.agents.iter().map(Agent::to_string);
@@ -67,7 +81,16 @@ impl Work<'_> {
                 site.write(wanted, edit.is_program)?;
             }
         }
-        Ok(())
+        self.in_sight(&hidden)
+    }
+
+    /// Those of these paths that git sees all the same: a `.gitignore` that un-ignores them counts more than `info/exclude`.
+    fn in_sight(&self, hidden: &[RepoPath]) -> Result<Vec<RepoPath>> {
+        let git = &self.workspace.git;
+        let mut paths = without_detours(&git.work_tree, hidden);
+        let ignored = git.ask_ignored(&paths)?.ignored()?;
+        paths.retain(|path| !ignored.contains(path));
+        Ok(paths)
     }
 
     /// The planned files, with where they are.
