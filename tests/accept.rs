@@ -287,22 +287,52 @@ fn p4_staged_work_in_a_folder_that_became_a_file_is_saved() {
 }
 
 #[test]
-fn p4_the_sides_of_an_unmerged_path_are_saved() {
+fn a_conflict_that_is_not_resolved_is_refused() {
+    let leave: [&[&str]; 3] = [
+        &["stash", "pop", "-q"],
+        &["merge", "-q", "--squash", "theirs"],
+        &["checkout", "-q", "-m", "theirs"],
+    ];
+    for words in leave {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.git(["switch", "-q", "-c", "theirs"]);
+        repo.write("a", "theirs\n");
+        repo.git(["commit", "-q", "-a", "-m", "theirs"]);
+        repo.git(["switch", "-q", "main"]);
+        repo.write("a", "stashed\n");
+        repo.git(["stash", "-q"]);
+        repo.write("a", "ours\n");
+        if words[0] != "checkout" {
+            repo.git(["commit", "-q", "-a", "-m", "ours"]);
+        }
+        let _ = repo.git_says(words);
+        assert_ne!(repo.git(["ls-files", "-u"]), "", "{words:?}");
+        repo.write("new", "session\n");
+        repo.edio(["snapshot"]).ok();
+        let said = ["not resolved", "in conflict: a\n", "git add PATH"];
+        says_no(&repo, &["accept", "feat"], 3, &said);
+        says_no(&repo, &["accept", "--all", "feat"], 3, &said);
+        says_no(&repo, &["accept", "--dry-run"], 3, &said);
+
+        repo.write("a", "resolved\n");
+        repo.git(["add", "a"]);
+        repo.edio(["accept", "feat"]).ok();
+        assert_eq!(repo.git(["show", "HEAD:a"]), "resolved");
+    }
+}
+
+#[test]
+fn neither_is_an_accept_taken_back_nor_done_again_over_a_conflict() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("a", "stashed\n");
     repo.git(["stash", "-q"]);
-    repo.write("a", "ours\n");
-    repo.git(["commit", "-q", "-a", "-m", "ours"]);
-    assert!(!repo.git_says(["stash", "pop", "-q"]));
-    repo.git(["stash", "drop", "-q"]);
-    repo.write("a", "resolved\n");
+    repo.write("a", "session\n");
     repo.edio(["snapshot"]).ok();
     repo.edio(["accept", "feat"]).ok();
-    assert_eq!(repo.git(["show", "HEAD:a"]), "resolved");
-    assert!(
-        repo.is_kept("stashed\n"),
-        "one side of the conflict is lost"
-    );
+    assert!(!repo.git_says(["stash", "pop", "-q"]));
+    says_no(&repo, &["undo"], 3, &["in conflict: a\n"]);
+    repo.git(["checkout", "-q", "HEAD", "a"]);
+    repo.edio(["undo"]).ok();
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::super::side;
 use super::super::skipped::Why;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
+use super::in_conflict;
 
 /// How much is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +197,8 @@ fn tree_before(workspace: &Locked, baseline: &Turn) -> Result<Oid> {
 }
 
 fn conflict(paths: &[RepoPath]) -> Error {
-    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
     Error::refused("commits made since the session began changed the same lines")
-        .because(Error::cannot(format!("in conflict: {}", named.join(", "))))
+        .because(in_conflict(paths))
         .hint("put them together in the work tree, then: edio accept --all (it commits the work tree as it is)")
 }
 

@@ -211,11 +211,23 @@ fn refuse_store(workspace: &Locked) -> Result<()> {
 }
 
 fn refuse_open_operation(workspace: &Locked) -> Result<()> {
-    match open_operation(&workspace.git.git_dir) {
-        None => Ok(()),
-        Some(name) => Err(Error::refused(format!("a {name} is under way"))
-            .hint("finish or abort it first: git status says how")),
+    if let Some(name) = open_operation(&workspace.git.git_dir) {
+        return Err(Error::refused(format!("a {name} is under way"))
+            .hint("finish or abort it first: git status says how"));
     }
+    // A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
+    match workspace.git.unmerged()?.as_slice() {
+        [] => Ok(()),
+        paths => Err(Error::refused("there is a conflict that is not resolved")
+            .because(in_conflict(paths))
+            .hint("resolve it, then say so to git: git add PATH")),
+    }
+}
+
+/// The paths, or the first of them.
+fn in_conflict(paths: &[RepoPath]) -> Error {
+    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
+    Error::cannot(format!("in conflict: {}", named.join(", ")))
 }
 
 fn write_commit(workspace: &Locked, tree: &Oid, head: &Head, message: &str) -> Result<Oid> {
