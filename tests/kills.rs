@@ -666,6 +666,18 @@ fn p5_where_files_can_not_grow() {
 }
 
 #[test]
+fn p5_a_lock_that_a_killed_git_has_just_left_on_a_ref_of_edios_is_waited_out() {
+    let repo = three_turns();
+    repo.write("a", "4\n");
+    let session = &repo.sessions("active")[0];
+    let lock = repo.path(format!(".git/refs/edio/active/{session}/current.lock"));
+    fs::write(&lock, "").unwrap();
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.turns(), 4);
+    assert!(!lock.exists());
+}
+
+#[test]
 fn a_git_of_a_killed_edio_that_does_not_end_is_named() {
     let repo = three_turns();
     repo.write("a", "4\n");

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Difference, Entry, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
-pub use self::index::remove_dead_lock;
+pub use self::index::{has_locked, index_lock, remove_dead_lock};
 use self::land::land;
 pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
