@@ -685,6 +685,102 @@ fn p5_a_held_index_lock_is_left_alone() {
 }
 
 #[test]
+fn p5_a_held_lock_on_the_packed_refs_is_named_before_anything_is_done() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let lock = repo.path(".git/packed-refs.lock");
+    let said = [
+        "holds the packed refs",
+        "packed-refs.lock exists, and is 2 hours old",
+        "remove that file",
+    ];
+    let hold = || {
+        fs::write(&lock, "").unwrap();
+        let made = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 3600 + 60);
+        let lock = fs::File::options().write(true).open(&lock).unwrap();
+        lock.set_modified(made).unwrap();
+    };
+    hold();
+    says_no(&repo, &["accept", "feat"], 1, &said);
+    says_no(&repo, &["sessions", "--close"], 1, &said);
+    fs::remove_file(&lock).unwrap();
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\ta");
+    hold();
+    says_no(&repo, &["undo"], 1, &said);
+    fs::remove_file(&lock).unwrap();
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    repo.edio(["sessions", "--close"]).ok();
+    hold();
+    says_no(&repo, &["undo"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 0);
+}
+
+/// A repository of one turn, where a lock on the packed refs is made when the branch moves.
+fn held_when_the_branch_moves() -> Repo {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let script =
+        "[ \"$1\" != committed ] || : > \"$(git rev-parse --git-common-dir)/packed-refs.lock\"";
+    hook(&repo, "reference-transaction", script);
+    repo
+}
+
+#[test]
+fn p5_what_fails_after_the_branch_has_moved_is_said_and_finished_by_the_next_command() {
+    let repo = held_when_the_branch_moves();
+    let ran = repo.edio(["accept", "feat"]);
+    ran.ok();
+    for said in [
+        "accepted: ",
+        "could not be put away yet",
+        "packed-refs.lock exists",
+    ] {
+        assert!(ran.stderr.contains(said), "no word of {said:?}: {ran}");
+    }
+    assert!(!ran.stderr.contains("is archived"), "{ran}");
+    assert_eq!(committed(&repo), "M\ta");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    let commit = repo.git(["rev-parse", "HEAD"]);
+
+    // As long as it is held, nothing comes on top of it.
+    let said = ["accept feat is not finished", "packed-refs.lock exists"];
+    says_no(&repo, &["accept", "again"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 1);
+
+    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
+    repo.remove(".git/hooks/reference-transaction");
+    let ran = repo.edio(["accept", "again"]);
+    assert!(
+        ran.fails(1).stderr.contains("accept feat is finished"),
+        "{ran}"
+    );
+    assert_eq!(repo.git(["rev-parse", "HEAD"]), commit);
+    assert_eq!(repo.sessions("active").len(), 0);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    assert_eq!(repo.read("a"), "two\n");
+    repo.fsck();
+}
+
+#[test]
+fn what_is_unfinished_is_in_the_record_and_is_undone_as_a_whole() {
+    let repo = held_when_the_branch_moves();
+    let record = &repo.edio(["accept", "feat", "--json"]).json()[0];
+    let unfinished = record["unfinished"].as_str().unwrap();
+    assert!(unfinished.contains("holds the refs"), "{record}");
+    assert_eq!(record["commit"], repo.git(["rev-parse", "HEAD"]));
+    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
+    repo.remove(".git/hooks/reference-transaction");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    assert_eq!(repo.sessions("active").len(), 1);
+}
+
+#[test]
 fn the_first_commit_of_all() {
     let repo = Repo::unborn();
     repo.write(".gitignore", "*.log\n");

@@ -42,7 +42,7 @@ pub struct Accepted {
     pub message: String,
     /// The branch that moved; `None` where HEAD is detached.
     pub branch: Option<String>,
-    /// The session, now archived.
+    /// The session, now archived, if nothing is unfinished.
     pub session: SessionId,
     /// The turn that the commit ends with.
     pub last: Number,
@@ -56,6 +56,8 @@ pub struct Accepted {
     pub uncommitted: Vec<(RepoPath, Uncommitted)>,
     /// The session that goes on with what came after the accepted turn.
     pub next: Option<SessionId>,
+    /// Why index or session could not follow the branch. The next command that changes something goes on with it.
+    pub unfinished: Option<Error>,
     /// Why the note on the commit could not be written, where `edio.acceptNote` wants one.
     pub unnoted: Option<Error>,
 }
@@ -107,12 +109,11 @@ pub fn accept(
             &current,
         )
     };
-    land(workspace, &mut session, operation.clone(), &changes, moment)?;
-    let next = match prepared.continues {
-        true => Some(go_on(workspace, &operation, moment)?),
-        false => None,
+    let put_away = land(workspace, &mut session, operation, &changes, moment)?;
+    let (next, unfinished) = match put_away {
+        Ok(next) => (next, None),
+        Err(error) => (None, Some(error)),
     };
-    workspace.end()?;
     let mut unnoted = None;
     workspace.while_free(|workspace| {
         hooks.post_commit(workspace);
@@ -123,6 +124,7 @@ pub fn accept(
         Ok(())
     })?;
     Ok(Accepted {
+        unfinished,
         unnoted,
         uncommitted: left,
         commit,
