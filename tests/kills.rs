@@ -665,6 +665,60 @@ fn p5_where_files_can_not_grow() {
     survives_where_writes_fail(repo, &["undo"]);
 }
 
+/// A git that kills the edio that has it do this, and does nothing.
+fn killed_at(repo: &Repo, call: &str, words: &[&str]) {
+    let git = repo.outside().join("killing/git");
+    let real = crate::common::real_git();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'{call}'*) kill -9 $PPID; exit 1 ;; esac\nexec {real} \"$@\"\n"
+    );
+    repo.write(&git, script);
+    repo.chmod(&git, 0o755);
+    let folder = git.parent().unwrap().display();
+    let path = format!("{folder}:{}", crate::common::path());
+    let ran = repo.ran(repo.command(words).env("PATH", path));
+    assert_eq!(ran.code, None, "{ran}");
+}
+
+#[test]
+fn p5_the_lock_on_the_index_of_a_killed_accept_is_named_by_who_only_looks() {
+    let accept: &[&str] = &["accept", "feat"];
+    let scenes = [
+        (None, "edio accept feat", accept, "accept feat"),
+        // Before it is written down.
+        (None, "ls-files -s", accept, "accept"),
+        // In no session.
+        (Some(accept), "update-index", &["undo"][..], "accept"),
+    ];
+    for (before, call, words, name) in scenes {
+        let repo = accepted_soon();
+        if let Some(words) = before {
+            repo.edio(words).ok();
+        }
+        killed_at(&repo, call, words);
+        let lock = repo.path(".git/index.lock");
+        assert!(lock.exists(), "{words:?} at {call}");
+        let status = repo.edio(["status"]);
+        let said = format!(
+            "interrupted: {name}: to finish it, or take it back: edio snapshot --if-changed\n"
+        );
+        assert!(status.ok().stdout.contains(&said), "{status}");
+        assert_eq!(
+            repo.edio(["status", "--json"]).json()[0]["interrupted"],
+            name
+        );
+        let doctor = repo.edio(["doctor"]);
+        let said = "an accept was interrupted, and has left the index locked\n  try: edio snapshot --if-changed\n";
+        assert_eq!(doctor.code, Some(1), "{doctor}");
+        assert!(doctor.stdout.contains(said), "{doctor}");
+        assert!(lock.exists(), "who looks removes nothing");
+        repo.edio(["snapshot", "--if-changed"]).ok();
+        assert!(!lock.exists());
+        let status = repo.edio(["status"]);
+        assert!(!status.ok().stdout.contains("interrupted"), "{status}");
+    }
+}
+
 #[test]
 fn p5_a_lock_that_a_killed_git_has_just_left_on_a_ref_of_edios_is_waited_out() {
     let repo = three_turns();
