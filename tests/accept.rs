@@ -514,6 +514,69 @@ fn a_conflict_with_a_later_commit_is_refused_and_names_the_path() {
 }
 
 #[test]
+fn what_grew_from_a_turn_that_the_user_committed_is_no_conflict() {
+    let repo = Repo::with(&[
+        ("a", "one\n"),
+        ("b", "b\n"),
+        ("back", "1\n2\n"),
+        ("gone", "one\n"),
+        ("d", "one\n"),
+    ]);
+    repo.write("a", "two\n");
+    repo.write("back", "1\nwrong\n2\n");
+    repo.write("new", "two\n");
+    repo.remove("gone");
+    repo.remove("d");
+    repo.write("d/in", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.commit("mine, of turn 1");
+    repo.write("b", "b, mine\n");
+    repo.commit("mine");
+    repo.write("a", "three\n");
+    // Turn 2 takes a line of turn 1 back.
+    repo.write("back", "1\n2\n");
+    repo.write("new", "three\n");
+    repo.write("gone", "again\n");
+    repo.write("d/in", "three\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    repo.edio(["accept", "rest"]).ok();
+    assert_eq!(committed(&repo), "M\ta\nM\tback\nM\td/in\nA\tgone\nM\tnew");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "-1", "--format=%s"]), "mine");
+    repo.fsck();
+}
+
+#[test]
+fn a_commit_of_a_turn_on_an_arm_that_was_left_is_not_taken_back() {
+    let repo = Repo::with(&[("a", "one\n"), ("b", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.edio(["restore", "0"]).ok();
+    repo.write("b", "session\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    let ran = repo.edio(["accept", "--dry-run"]);
+    assert_eq!(ran.ok().stdout, "M b\n");
+    repo.write("a", "session\n");
+    says_no(&repo, &["accept", "feat"], 3, &["in conflict: a\n"]);
+}
+
+#[test]
+fn a_commit_of_what_no_turn_holds_now_is_not_taken_back() {
+    let repo = Repo::with(&[("a", "one\n"), ("b", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.remove("a");
+    make_pipes(&repo, &["a".to_owned()]);
+    repo.write("b", "session\n");
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\tb");
+    assert_eq!(repo.git(["show", "HEAD:a"]), "two");
+}
+
+#[test]
 fn a_conflict_of_a_file_with_a_folder_names_a_path_that_exists() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("p", "session\n");
@@ -674,7 +737,7 @@ fn p5_a_held_index_lock_is_left_alone() {
     let ran = repo.edio(["accept", "feat"]);
 
     ran.fails(1);
-    assert!(ran.stderr.contains("index.lock"), "{ran}");
+    assert!(ran.stderr.contains("index.lock exists, and is "), "{ran}");
     assert_eq!(fs::read(&lock).unwrap(), b"somebody's");
     assert_eq!(fs::metadata(&lock).unwrap().modified().unwrap(), made);
     assert_eq!(repo.git_state(), state);

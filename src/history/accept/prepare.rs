@@ -17,7 +17,7 @@ use super::super::skipped::Why;
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
-use super::content::{Content, Extent};
+use super::content::{Content, Extent, Line};
 use super::{refuse_open_operation, refuse_store};
 
 /// What is wanted.
@@ -138,7 +138,13 @@ pub fn prepare(
     };
     let baseline = session.find_baseline(workspace)?;
     let head_tree = baseline::head_tree(workspace, &head)?;
-    let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
+    let turns = turns_up_to(workspace, &session, &last);
+    let line = Line {
+        baseline: &baseline,
+        turns: &turns,
+        last: &last,
+    };
+    let content = Content::of(workspace, &line, &head_tree, wish.extent)?;
     if content.tree == head_tree {
         return Err(nothing_left(
             workspace, &session, &last, &baseline, wish, unsaved, moment,
@@ -148,7 +154,7 @@ pub fn prepare(
         .git
         .differences_counted(&head_tree, &content.tree, &[])?;
     Ok(Prepared {
-        turns: turns_up_to(workspace, &session, &last),
+        turns,
         continues: wish.turn.is_some(),
         head,
         changes,
