@@ -1087,6 +1087,53 @@ fn without_ids(line: &str) -> String {
 }
 
 #[test]
+fn p2_what_can_not_be_held_is_named_also_where_it_came_after_the_last_turn() {
+    for before in [true, false] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.git(["config", "edio.maxFileSize", "10k"]);
+        repo.write("a", "two\n");
+        let put = || {
+            repo.write("big", "x".repeat(20_000));
+            repo.git(["init", "-q", "nested"]);
+            repo.write("nested/f", "x\n");
+        };
+        if before {
+            put();
+        }
+        repo.edio(["snapshot", "-m", "first"]).ok();
+        put();
+        let look = repo.edio(["accept", "--dry-run"]);
+        let ran = repo.edio(["accept", "feat"]);
+        for path in ["big", "nested"] {
+            assert!(
+                says_of(look.ok(), "stays uncommitted", path),
+                "{path}: {look}"
+            );
+            assert!(
+                says_of(ran.ok(), "stays uncommitted", path),
+                "{path}: {ran}"
+            );
+        }
+        assert_eq!(committed(&repo), "M\ta");
+        assert_eq!(repo.git(["status", "--porcelain"]), "?? big\n?? nested/");
+    }
+}
+
+#[test]
+fn p2_what_is_gone_does_not_stay_uncommitted() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.git(["config", "edio.maxFileSize", "10k"]);
+    repo.write("a", "two\n");
+    repo.write("big", "x".repeat(20_000));
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.remove("big");
+    repo.write("a", "three\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    let ran = repo.edio(["accept", "--turn", "1", "feat"]);
+    assert!(!ran.ok().stderr.contains("big"), "{ran}");
+}
+
+#[test]
 fn p2_what_could_not_be_held_is_not_committed_as_deleted() {
     let repo = Repo::with(&[("a", "one\n"), ("pipe", "a file\n")]);
     repo.remove("pipe");

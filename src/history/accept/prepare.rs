@@ -13,7 +13,7 @@ use super::super::restore::own_session;
 use super::super::scan::{Scan, scan};
 use super::super::session::{Session, no_session};
 use super::super::side;
-use super::super::skipped::Why;
+use super::super::skipped::Skipped;
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
@@ -58,9 +58,10 @@ pub struct Prepared {
     pub(super) baseline: Turn,
     pub(super) head_tree: Oid,
     pub(super) tree: Oid,
-    /// The turn that the commit ends with, and the work tree as it is.
+    /// The turn that the commit ends with, and the work tree as it is, with what can't be held of it.
     pub(super) last: Turn,
     pub(super) now: Oid,
+    pub(super) skipped: Vec<Skipped>,
     pub(super) continues: bool,
 }
 
@@ -127,6 +128,7 @@ pub fn prepare(
         Unsaved::Look => Some(as_it_would_be(before.current()?, &scan)),
     };
     let now = scan.tree.clone();
+    let skipped = scan.skipped.clone();
     let (session, turn) = match unsaved {
         Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
         Unsaved::Look => (before, None),
@@ -168,6 +170,7 @@ pub fn prepare(
         tree: content.tree,
         last,
         now,
+        skipped,
     })
 }
 
@@ -226,12 +229,13 @@ pub fn uncommitted(
         Ok(differences.into_iter().map(|d| d.path).collect())
     };
     let mut left = paths(&prepared.tree, &prepared.now)?;
-    let skipped = side::all_skipped(workspace, &prepared.last)?;
-    let large = skipped.iter().filter(|s| matches!(s.why, Why::TooLarge(_)));
-    left.extend(large.map(|skipped| skipped.path.clone()));
+    let there = prepared.skipped.iter().filter(|it| it.is_left_out());
+    left.extend(there.map(|skipped| skipped.path.clone()));
     if left.is_empty() {
         return Ok(Vec::new());
     }
+    let mut skipped = side::all_skipped(workspace, &prepared.last)?;
+    skipped.extend(prepared.skipped.iter().cloned());
     let later = paths(&prepared.last.tree, &prepared.now)?;
     let began_on = baseline::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;
