@@ -71,7 +71,7 @@ impl GitError {
     }
 
     /// The lock that somebody else holds, where that is why git said no.
-    pub fn lock(&self) -> Option<PathBuf> {
+    pub fn held_lock(&self) -> Option<PathBuf> {
         let (_, after) = self.stderr().split_once_str("Unable to create '")?;
         let (lock, _) = after.split_once_str("': File exists")?;
         Some(os_path(lock).to_owned())

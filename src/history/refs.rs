@@ -43,13 +43,15 @@ pub fn change(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
 
 /// Is it a lock on one of edio's refs that stands in the way?
 fn is_on_edios(workspace: &Locked, error: &GitError) -> bool {
-    let lock = error.lock().and_then(|lock| fs::canonicalize(lock).ok());
+    let lock = error
+        .held_lock()
+        .and_then(|lock| fs::canonicalize(lock).ok());
     let folder = fs::canonicalize(folder(workspace)).ok();
     matches!((lock, folder), (Some(lock), Some(folder)) if lock.starts_with(&folder))
 }
 
 fn named(workspace: &Locked, error: GitError) -> Error {
-    match error.lock() {
+    match error.held_lock() {
         Some(lock) => gitlock::held(workspace, "the refs", &lock),
         None => error.into(),
     }
