@@ -548,6 +548,20 @@ fn what_grew_from_a_turn_that_the_user_committed_is_no_conflict() {
 }
 
 #[test]
+fn a_look_at_what_grew_in_a_step_from_a_committed_turn_is_as_the_accept() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.write("a", "three\n");
+    repo.step("2.1");
+    let ran = repo.edio(["accept", "--dry-run"]);
+    assert_eq!(ran.ok().stdout, "M a\n");
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(repo.git(["show", "HEAD:a"]), "three");
+}
+
+#[test]
 fn a_commit_of_a_turn_on_an_arm_that_was_left_is_not_taken_back() {
     let repo = Repo::with(&[("a", "one\n"), ("b", "one\n")]);
     repo.write("a", "two\n");
@@ -799,7 +813,7 @@ fn p5_what_fails_after_the_branch_has_moved_is_said_and_finished_by_the_next_com
     ran.ok();
     for said in [
         "accepted: ",
-        "could not be put away yet",
+        "what follows it is not finished",
         "packed-refs.lock exists",
     ] {
         assert!(ran.stderr.contains(said), "no word of {said:?}: {ran}");

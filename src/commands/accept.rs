@@ -308,7 +308,7 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
     let session = &accepted.session;
     match (&accepted.unfinished, &accepted.next) {
         (Some(error), _) => {
-            let what = "the commit is made, but the session could not be put away yet";
+            let what = "the commit is made, but what follows it is not finished";
             context.term.warn(what);
             context.term.error(error);
             let next = "the next command of edio's that changes something tries it again";

@@ -27,7 +27,8 @@ use crate::term::{style, text, time};
 /// Find out whether agents are well connected here, and what helps if not.
 ///
 /// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, at what a push
-/// would publish, and at locks that stand in git's way. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
+/// would publish, and at locks that stand in git's way. It changes nothing. The exit code is 1 where something is wrong;
+/// a note is no fault.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
 pub struct Args {}

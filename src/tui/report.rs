@@ -174,7 +174,7 @@ pub fn accepted(accepted: &Accepted) -> Told {
     }
     if let Some(error) = &accepted.unfinished {
         let why = in_words(error);
-        text += &format!("; the session could not be put away yet: {why}");
+        text += &format!("; what follows the commit is not finished: {why}");
     }
     done(text, UNDO)
 }

@@ -42,7 +42,7 @@ pub struct Accepted {
     pub message: String,
     /// The branch that moved; `None` where HEAD is detached.
     pub branch: Option<String>,
-    /// The session, now archived, if nothing is unfinished.
+    /// The session, now archived, if all is finished.
     pub session: SessionId,
     /// The turn that the commit ends with.
     pub last: Number,
@@ -56,7 +56,7 @@ pub struct Accepted {
     pub uncommitted: Vec<(RepoPath, Uncommitted)>,
     /// The session that goes on with what came after the accepted turn.
     pub next: Option<SessionId>,
-    /// Why index or session could not follow the branch. The next command that changes something goes on with it.
+    /// Why what follows the branch is not finished: the index, the session. The next command goes on with it.
     pub unfinished: Option<Error>,
     /// Why the note on the commit could not be written, where `edio.acceptNote` wants one.
     pub unnoted: Option<Error>,
@@ -115,16 +115,16 @@ pub fn accept(
         Err(error) => (None, Some(error)),
     };
     let mut unnoted = None;
-    workspace.while_free(|workspace| {
+    let told = workspace.while_free(|workspace| {
         hooks.post_commit(workspace);
         if workspace.settings.is_true("edio.acceptnote") {
             let id = &prepared.session.id;
             unnoted = credit::write_note(workspace, &commit, id, &prepared.turns).err();
         }
         Ok(())
-    })?;
+    });
     Ok(Accepted {
-        unfinished,
+        unfinished: unfinished.or(told.err()),
         unnoted,
         uncommitted: left,
         commit,

@@ -187,7 +187,9 @@ fn as_it_would_be(current: &Turn, scan: &Scan) -> Turn {
 /// The turns on the line that ends with this one.
 fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Vec<Turn> {
     let mut turns = Vec::new();
-    let mut next = session.by_commit(&last.commit).cloned();
+    let turn = session.by_commit(&last.commit).cloned();
+    // From a step on, the turns before it.
+    let mut next = turn.or_else(|| session.before(workspace, last).ok());
     while let Some(turn) = next.filter(|turn| turn.number().turn > 0) {
         next = session.before(workspace, &turn).ok();
         turns.push(turn);

@@ -120,7 +120,7 @@ impl Tool for Accept {
         }
         if let Some(error) = &accepted.unfinished {
             warnings.push(format!(
-                "the session could not be put away yet: {}",
+                "what follows the commit is not finished: {}",
                 in_words(error)
             ));
         }
