@@ -503,6 +503,24 @@ fn p5_an_accept() {
 }
 
 #[test]
+fn p5_an_accept_fails_if_and_only_if_the_branch_has_not_moved() {
+    let scene = Scene::new(accepted_soon(), &["accept", "feat"]);
+    let tells = |at: &usize| {
+        if !is_tried(*at) {
+            return true;
+        }
+        copy(&scene.ready, &scene.repo.top);
+        scene.hit(*at, Fault::Fails).is_some_and(|ran| {
+            let has_moved = State::of(&scene.repo).head == scene.after.head;
+            assert_eq!(ran.code == Some(0), has_moved, "at call {at}: {ran}");
+            true
+        })
+    };
+    let calls = (0..).take_while(tells).count();
+    assert!(calls > 20, "{calls}");
+}
+
+#[test]
 fn p5_an_undo_of_an_accept() {
     let repo = accepted_soon();
     repo.edio(["accept", "feat"]).ok();
