@@ -287,22 +287,52 @@ fn p4_staged_work_in_a_folder_that_became_a_file_is_saved() {
 }
 
 #[test]
-fn p4_the_sides_of_an_unmerged_path_are_saved() {
+fn a_conflict_that_is_not_resolved_is_refused() {
+    let leave: [&[&str]; 3] = [
+        &["stash", "pop", "-q"],
+        &["merge", "-q", "--squash", "theirs"],
+        &["checkout", "-q", "-m", "theirs"],
+    ];
+    for words in leave {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.git(["switch", "-q", "-c", "theirs"]);
+        repo.write("a", "theirs\n");
+        repo.git(["commit", "-q", "-a", "-m", "theirs"]);
+        repo.git(["switch", "-q", "main"]);
+        repo.write("a", "stashed\n");
+        repo.git(["stash", "-q"]);
+        repo.write("a", "ours\n");
+        if words[0] != "checkout" {
+            repo.git(["commit", "-q", "-a", "-m", "ours"]);
+        }
+        let _ = repo.git_says(words);
+        assert_ne!(repo.git(["ls-files", "-u"]), "", "{words:?}");
+        repo.write("new", "session\n");
+        repo.edio(["snapshot"]).ok();
+        let said = ["not resolved", "in conflict: a\n", "git add PATH"];
+        says_no(&repo, &["accept", "feat"], 3, &said);
+        says_no(&repo, &["accept", "--all", "feat"], 3, &said);
+        says_no(&repo, &["accept", "--dry-run"], 3, &said);
+
+        repo.write("a", "resolved\n");
+        repo.git(["add", "a"]);
+        repo.edio(["accept", "feat"]).ok();
+        assert_eq!(repo.git(["show", "HEAD:a"]), "resolved");
+    }
+}
+
+#[test]
+fn neither_is_an_accept_taken_back_nor_done_again_over_a_conflict() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("a", "stashed\n");
     repo.git(["stash", "-q"]);
-    repo.write("a", "ours\n");
-    repo.git(["commit", "-q", "-a", "-m", "ours"]);
-    assert!(!repo.git_says(["stash", "pop", "-q"]));
-    repo.git(["stash", "drop", "-q"]);
-    repo.write("a", "resolved\n");
+    repo.write("a", "session\n");
     repo.edio(["snapshot"]).ok();
     repo.edio(["accept", "feat"]).ok();
-    assert_eq!(repo.git(["show", "HEAD:a"]), "resolved");
-    assert!(
-        repo.is_kept("stashed\n"),
-        "one side of the conflict is lost"
-    );
+    assert!(!repo.git_says(["stash", "pop", "-q"]));
+    says_no(&repo, &["undo"], 3, &["in conflict: a\n"]);
+    repo.git(["checkout", "-q", "HEAD", "a"]);
+    repo.edio(["undo"]).ok();
 }
 
 #[test]
@@ -484,6 +514,83 @@ fn a_conflict_with_a_later_commit_is_refused_and_names_the_path() {
 }
 
 #[test]
+fn what_grew_from_a_turn_that_the_user_committed_is_no_conflict() {
+    let repo = Repo::with(&[
+        ("a", "one\n"),
+        ("b", "b\n"),
+        ("back", "1\n2\n"),
+        ("gone", "one\n"),
+        ("d", "one\n"),
+    ]);
+    repo.write("a", "two\n");
+    repo.write("back", "1\nwrong\n2\n");
+    repo.write("new", "two\n");
+    repo.remove("gone");
+    repo.remove("d");
+    repo.write("d/in", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.commit("mine, of turn 1");
+    repo.write("b", "b, mine\n");
+    repo.commit("mine");
+    repo.write("a", "three\n");
+    // Turn 2 takes a line of turn 1 back.
+    repo.write("back", "1\n2\n");
+    repo.write("new", "three\n");
+    repo.write("gone", "again\n");
+    repo.write("d/in", "three\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    repo.edio(["accept", "rest"]).ok();
+    assert_eq!(committed(&repo), "M\ta\nM\tback\nM\td/in\nA\tgone\nM\tnew");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "-1", "--format=%s"]), "mine");
+    repo.fsck();
+}
+
+#[test]
+fn a_look_at_what_grew_in_a_step_from_a_committed_turn_is_as_the_accept() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.write("a", "three\n");
+    repo.step("2.1");
+    let ran = repo.edio(["accept", "--dry-run"]);
+    assert_eq!(ran.ok().stdout, "M a\n");
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(repo.git(["show", "HEAD:a"]), "three");
+}
+
+#[test]
+fn a_commit_of_a_turn_on_an_arm_that_was_left_is_not_taken_back() {
+    let repo = Repo::with(&[("a", "one\n"), ("b", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.edio(["restore", "0"]).ok();
+    repo.write("b", "session\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    let ran = repo.edio(["accept", "--dry-run"]);
+    assert_eq!(ran.ok().stdout, "M b\n");
+    repo.write("a", "session\n");
+    says_no(&repo, &["accept", "feat"], 3, &["in conflict: a\n"]);
+}
+
+#[test]
+fn a_commit_of_what_no_turn_holds_now_is_not_taken_back() {
+    let repo = Repo::with(&[("a", "one\n"), ("b", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.git(["commit", "-q", "-a", "-m", "mine, of turn 1"]);
+    repo.remove("a");
+    make_pipes(&repo, &["a".to_owned()]);
+    repo.write("b", "session\n");
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\tb");
+    assert_eq!(repo.git(["show", "HEAD:a"]), "two");
+}
+
+#[test]
 fn a_conflict_of_a_file_with_a_folder_names_a_path_that_exists() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("p", "session\n");
@@ -644,7 +751,7 @@ fn p5_a_held_index_lock_is_left_alone() {
     let ran = repo.edio(["accept", "feat"]);
 
     ran.fails(1);
-    assert!(ran.stderr.contains("index.lock"), "{ran}");
+    assert!(ran.stderr.contains("index.lock exists, and is "), "{ran}");
     assert_eq!(fs::read(&lock).unwrap(), b"somebody's");
     assert_eq!(fs::metadata(&lock).unwrap().modified().unwrap(), made);
     assert_eq!(repo.git_state(), state);
@@ -652,6 +759,102 @@ fn p5_a_held_index_lock_is_left_alone() {
     fs::remove_file(&lock).unwrap();
     repo.edio(["accept", "feat"]).ok();
     assert_eq!(committed(&repo), "M\ta");
+}
+
+#[test]
+fn p5_a_held_lock_on_the_packed_refs_is_named_before_anything_is_done() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let lock = repo.path(".git/packed-refs.lock");
+    let said = [
+        "holds the packed refs",
+        "packed-refs.lock exists, and is 2 hours old",
+        "remove that file",
+    ];
+    let hold = || {
+        fs::write(&lock, "").unwrap();
+        let made = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 3600 + 60);
+        let lock = fs::File::options().write(true).open(&lock).unwrap();
+        lock.set_modified(made).unwrap();
+    };
+    hold();
+    says_no(&repo, &["accept", "feat"], 1, &said);
+    says_no(&repo, &["sessions", "--close"], 1, &said);
+    fs::remove_file(&lock).unwrap();
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\ta");
+    hold();
+    says_no(&repo, &["undo"], 1, &said);
+    fs::remove_file(&lock).unwrap();
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    repo.edio(["sessions", "--close"]).ok();
+    hold();
+    says_no(&repo, &["undo"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 0);
+}
+
+/// A repository of one turn, where a lock on the packed refs is made when the branch moves.
+fn held_when_the_branch_moves() -> Repo {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let script =
+        "[ \"$1\" != committed ] || : > \"$(git rev-parse --git-common-dir)/packed-refs.lock\"";
+    hook(&repo, "reference-transaction", script);
+    repo
+}
+
+#[test]
+fn p5_what_fails_after_the_branch_has_moved_is_said_and_finished_by_the_next_command() {
+    let repo = held_when_the_branch_moves();
+    let ran = repo.edio(["accept", "feat"]);
+    ran.ok();
+    for said in [
+        "accepted: ",
+        "what follows it is not finished",
+        "packed-refs.lock exists",
+    ] {
+        assert!(ran.stderr.contains(said), "no word of {said:?}: {ran}");
+    }
+    assert!(!ran.stderr.contains("is archived"), "{ran}");
+    assert_eq!(committed(&repo), "M\ta");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    let commit = repo.git(["rev-parse", "HEAD"]);
+
+    // As long as it is held, nothing comes on top of it.
+    let said = ["accept feat is not finished", "packed-refs.lock exists"];
+    says_no(&repo, &["accept", "again"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 1);
+
+    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
+    repo.remove(".git/hooks/reference-transaction");
+    let ran = repo.edio(["accept", "again"]);
+    assert!(
+        ran.fails(1).stderr.contains("accept feat is finished"),
+        "{ran}"
+    );
+    assert_eq!(repo.git(["rev-parse", "HEAD"]), commit);
+    assert_eq!(repo.sessions("active").len(), 0);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    assert_eq!(repo.read("a"), "two\n");
+    repo.fsck();
+}
+
+#[test]
+fn what_is_unfinished_is_in_the_record_and_is_undone_as_a_whole() {
+    let repo = held_when_the_branch_moves();
+    let record = &repo.edio(["accept", "feat", "--json"]).json()[0];
+    let unfinished = record["unfinished"].as_str().unwrap();
+    assert!(unfinished.contains("holds the refs"), "{record}");
+    assert_eq!(record["commit"], repo.git(["rev-parse", "HEAD"]));
+    fs::remove_file(repo.path(".git/packed-refs.lock")).unwrap();
+    repo.remove(".git/hooks/reference-transaction");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+    assert_eq!(repo.sessions("active").len(), 1);
 }
 
 #[test]
@@ -895,6 +1098,53 @@ fn renames_modes_and_kinds_are_committed_as_they_are() {
 fn without_ids(line: &str) -> String {
     let words: Vec<&str> = line.splitn(5, ' ').collect();
     [words[0], words[1], words[4]].join(" ")
+}
+
+#[test]
+fn p2_what_can_not_be_held_is_named_also_where_it_came_after_the_last_turn() {
+    for before in [true, false] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.git(["config", "edio.maxFileSize", "10k"]);
+        repo.write("a", "two\n");
+        let put = || {
+            repo.write("big", "x".repeat(20_000));
+            repo.git(["init", "-q", "nested"]);
+            repo.write("nested/f", "x\n");
+        };
+        if before {
+            put();
+        }
+        repo.edio(["snapshot", "-m", "first"]).ok();
+        put();
+        let look = repo.edio(["accept", "--dry-run"]);
+        let ran = repo.edio(["accept", "feat"]);
+        for path in ["big", "nested"] {
+            assert!(
+                says_of(look.ok(), "stays uncommitted", path),
+                "{path}: {look}"
+            );
+            assert!(
+                says_of(ran.ok(), "stays uncommitted", path),
+                "{path}: {ran}"
+            );
+        }
+        assert_eq!(committed(&repo), "M\ta");
+        assert_eq!(repo.git(["status", "--porcelain"]), "?? big\n?? nested/");
+    }
+}
+
+#[test]
+fn p2_what_is_gone_does_not_stay_uncommitted() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.git(["config", "edio.maxFileSize", "10k"]);
+    repo.write("a", "two\n");
+    repo.write("big", "x".repeat(20_000));
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.remove("big");
+    repo.write("a", "three\n");
+    repo.edio(["snapshot", "-m", "second"]).ok();
+    let ran = repo.edio(["accept", "--turn", "1", "feat"]);
+    assert!(!ran.ok().stderr.contains("big"), "{ran}");
 }
 
 #[test]

@@ -37,6 +37,33 @@ fn is_well(ran: &Ran, what: &str) {
 }
 
 #[test]
+fn locks_of_git_are_named_with_their_age() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let names = [
+        ".git/index.lock",
+        ".git/HEAD.lock",
+        ".git/packed-refs.lock",
+        ".git/config.lock",
+    ];
+    for (hours, name) in (2..).zip(names) {
+        repo.write(name, "");
+        let made =
+            std::time::UNIX_EPOCH + std::time::Duration::from_secs(NOW as u64 - 3600 * hours);
+        let lock = std::fs::File::options().write(true).open(repo.path(name));
+        lock.unwrap().set_modified(made).unwrap();
+    }
+    let ran = doctor(&repo);
+    for (hours, name) in (2..).zip(names) {
+        let file = repo.path(name);
+        let file = file.display();
+        let said = format!(
+            "note: git: {file} was made {hours} hours ago\n  try: if no git is running: rm {file}\n"
+        );
+        is_well(&ran, &said);
+    }
+}
+
+#[test]
 fn nothing_is_wrong_where_all_is_as_init_leaves_it() {
     let repo = Repo::with(&[("a", "one\n")]);
     let ran = doctor(&repo);

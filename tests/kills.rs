@@ -503,6 +503,24 @@ fn p5_an_accept() {
 }
 
 #[test]
+fn p5_an_accept_fails_if_and_only_if_the_branch_has_not_moved() {
+    let scene = Scene::new(accepted_soon(), &["accept", "feat"]);
+    let tells = |at: &usize| {
+        if !is_tried(*at) {
+            return true;
+        }
+        copy(&scene.ready, &scene.repo.top);
+        scene.hit(*at, Fault::Fails).is_some_and(|ran| {
+            let has_moved = State::of(&scene.repo).head == scene.after.head;
+            assert_eq!(ran.code == Some(0), has_moved, "at call {at}: {ran}");
+            true
+        })
+    };
+    let calls = (0..).take_while(tells).count();
+    assert!(calls > 20, "{calls}");
+}
+
+#[test]
 fn p5_an_undo_of_an_accept() {
     let repo = accepted_soon();
     repo.edio(["accept", "feat"]).ok();
@@ -663,6 +681,72 @@ fn p5_where_files_can_not_grow() {
     let repo = turns_of_many_sizes();
     repo.edio(["restore", "1"]).ok();
     survives_where_writes_fail(repo, &["undo"]);
+}
+
+/// A git that kills the edio that has it do this, and does nothing.
+fn killed_at(repo: &Repo, call: &str, words: &[&str]) {
+    let git = repo.outside().join("killing/git");
+    let real = crate::common::real_git();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'{call}'*) kill -9 $PPID; exit 1 ;; esac\nexec {real} \"$@\"\n"
+    );
+    repo.write(&git, script);
+    repo.chmod(&git, 0o755);
+    let folder = git.parent().unwrap().display();
+    let path = format!("{folder}:{}", crate::common::path());
+    let ran = repo.ran(repo.command(words).env("PATH", path));
+    assert_eq!(ran.code, None, "{ran}");
+}
+
+#[test]
+fn p5_the_lock_on_the_index_of_a_killed_accept_is_named_by_who_only_looks() {
+    let accept: &[&str] = &["accept", "feat"];
+    let scenes = [
+        (None, "edio accept feat", accept, "accept feat"),
+        // Before it is written down.
+        (None, "ls-files -s", accept, "accept"),
+        // In no session.
+        (Some(accept), "update-index", &["undo"][..], "accept"),
+    ];
+    for (before, call, words, name) in scenes {
+        let repo = accepted_soon();
+        if let Some(words) = before {
+            repo.edio(words).ok();
+        }
+        killed_at(&repo, call, words);
+        let lock = repo.path(".git/index.lock");
+        assert!(lock.exists(), "{words:?} at {call}");
+        let status = repo.edio(["status"]);
+        let said = format!(
+            "interrupted: {name}: to finish it, or take it back: edio snapshot --if-changed\n"
+        );
+        assert!(status.ok().stdout.contains(&said), "{status}");
+        assert_eq!(
+            repo.edio(["status", "--json"]).json()[0]["interrupted"],
+            name
+        );
+        let doctor = repo.edio(["doctor"]);
+        let said = "an accept was interrupted, and has left the index locked\n  try: edio snapshot --if-changed\n";
+        assert_eq!(doctor.code, Some(1), "{doctor}");
+        assert!(doctor.stdout.contains(said), "{doctor}");
+        assert!(lock.exists(), "who looks removes nothing");
+        repo.edio(["snapshot", "--if-changed"]).ok();
+        assert!(!lock.exists());
+        let status = repo.edio(["status"]);
+        assert!(!status.ok().stdout.contains("interrupted"), "{status}");
+    }
+}
+
+#[test]
+fn p5_a_lock_that_a_killed_git_has_just_left_on_a_ref_of_edios_is_waited_out() {
+    let repo = three_turns();
+    repo.write("a", "4\n");
+    let session = &repo.sessions("active")[0];
+    let lock = repo.path(format!(".git/refs/edio/active/{session}/current.lock"));
+    fs::write(&lock, "").unwrap();
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.turns(), 4);
+    assert!(!lock.exists());
 }
 
 #[test]

@@ -597,22 +597,6 @@ fn an_accept_is_taken_back_branch_index_and_session() {
 }
 
 #[test]
-fn an_index_with_unmerged_paths_is_as_before_the_accept() {
-    let repo = Repo::with(&[("a", "base\n")]);
-    repo.write("a", "stashed\n");
-    repo.git(["stash", "-q"]);
-    repo.write("a", "ours\n");
-    repo.git(["commit", "-q", "-a", "-m", "ours"]);
-    assert!(!repo.git_says(["stash", "pop", "-q"]));
-    repo.write("a", "resolved\n");
-    repo.edio(["snapshot"]).ok();
-    let before = index(&repo);
-    repo.edio(["accept", "feat"]).ok();
-    repo.edio(["undo"]).ok();
-    assert_eq!(index(&repo), before);
-}
-
-#[test]
 fn an_index_with_a_folder_where_a_file_was_committed_is_as_before_the_accept() {
     let repo = Repo::with(&[("a", "base\n")]);
     repo.write("d/x", "only staged\n");

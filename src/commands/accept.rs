@@ -78,6 +78,7 @@ struct Record {
     changes: Vec<DifferenceRecord>,
     whole: Value,
     uncommitted: Vec<UncommittedRecord>,
+    unfinished: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -234,6 +235,7 @@ fn show(
             changes: prepared.changes.iter().map(difference).collect(),
             whole: paths(&prepared.whole),
             uncommitted: uncommitted_records(&left),
+            unfinished: None,
         };
         return context.term.record(&record).printed();
     }
@@ -293,6 +295,7 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
             changes: accepted.changes.iter().map(difference).collect(),
             whole: paths(&accepted.whole),
             uncommitted: uncommitted_records(&accepted.uncommitted),
+            unfinished: accepted.unfinished.as_ref().map(Error::to_string),
         };
         return context.term.record(&record).printed();
     }
@@ -303,10 +306,21 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
         stat(&accepted.stat)
     ));
     let session = &accepted.session;
-    context.term.told(match &accepted.next {
-        None => format!("the session {session} is archived"),
-        Some(next) => format!("the session {session} is archived, {next} goes on"),
-    });
+    match (&accepted.unfinished, &accepted.next) {
+        (Some(error), _) => {
+            let what = "the commit is made, but what follows it is not finished";
+            context.term.warn(what);
+            context.term.error(error);
+            let next = "the next command of edio's that changes something tries it again";
+            context.term.hint(next);
+        }
+        (None, None) => context
+            .term
+            .told(format!("the session {session} is archived")),
+        (None, Some(next)) => context
+            .term
+            .told(format!("the session {session} is archived, {next} goes on")),
+    }
     name_whole(context, &accepted.whole);
     name_uncommitted(context, &accepted.uncommitted);
     context.term.hint("to undo it: edio undo");

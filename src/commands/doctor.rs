@@ -13,9 +13,11 @@ use crate::agents::connection::{File, Purpose, Reach, Trust};
 use crate::clock;
 use crate::env;
 use crate::error::Result;
+use crate::history::accept::{has_locked, index_lock};
 use crate::history::connected::Excludes;
 use crate::history::conversation::Keep;
 use crate::history::git::{check_version, git_bytes};
+use crate::history::gitlock::GitLock;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
@@ -24,8 +26,9 @@ use crate::term::{style, text, time};
 
 /// Find out whether agents are well connected here, and what helps if not.
 ///
-/// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, and at what a push
-/// would publish. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
+/// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, at what a push
+/// would publish, and at locks that stand in git's way. It changes nothing. The exit code is 1 where something is wrong;
+/// a note is no fault.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
 pub struct Args {}
@@ -115,6 +118,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     look_at_excludes(&mut findings, &workspace, &sights, &here);
     look_at_remotes(&mut findings, &workspace);
     look_at_store(&mut findings, &workspace);
+    look_at_locks(&mut findings, context, &workspace)?;
     report(context, &findings)
 }
 
@@ -415,6 +419,35 @@ fn look_at_store(findings: &mut Findings, workspace: &Workspace) {
         let remedy = "to work in the repository: edio init --store --remove";
         findings.note("store", what, Some(remedy.to_owned()));
     }
+}
+
+/// What git's own commands wait for: the index that a killed accept has locked, or somebody else has, and the like.
+fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspace) -> Result<()> {
+    // Under edio's own lock nobody is at work.
+    let is_dead = match has_locked(workspace) {
+        true => {
+            let workspace = context.open_locked()?;
+            has_locked(&workspace)
+        }
+        false => false,
+    };
+    if is_dead {
+        findings.wrong(
+            "git",
+            "an accept was interrupted, and has left the index locked",
+            "edio snapshot --if-changed",
+        );
+    }
+    for lock in GitLock::all(workspace) {
+        if is_dead && lock.file == index_lock(workspace) {
+            continue;
+        }
+        let shown = text::path(&git_bytes(&lock.file));
+        let ago = time::ago(clock::now(), lock.made());
+        let remedy = format!("if no git is running: rm {shown}");
+        findings.note("git", format!("{shown} was made {ago}"), Some(remedy));
+    }
+    Ok(())
 }
 
 fn report(context: &mut Context, findings: &Findings) -> Result<u8> {

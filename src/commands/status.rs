@@ -9,11 +9,11 @@ use super::record::{
 use super::{Context, Printed, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
-use crate::history::accept::open_operation;
+use crate::history::accept::{has_locked, open_operation};
 use crate::history::compare::Unsaved;
 use crate::history::connected::Connected;
 use crate::history::git::git_bytes;
-use crate::history::recover::interrupted;
+use crate::history::recover::{Interrupted, interrupted};
 use crate::history::session::Session;
 use crate::term::{json, style, text, time};
 
@@ -47,10 +47,15 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let session = Session::active(&workspace)?;
     let open = open_operation(&workspace.git.git_dir);
     let agents = Connected::load(&workspace.scratch()).agents;
-    let unsaved = match &session {
-        Some(session) => Unsaved::now(&context.open_locked()?, session)?,
-        None => Unsaved::default(),
-    };
+    let (mut unsaved, mut begun) = (Unsaved::default(), None);
+    // Who has locked the index may be at work. Under edio's own lock nobody is.
+    if session.is_some() || has_locked(&workspace) {
+        let workspace = context.open_locked()?;
+        begun = interrupted(&workspace, session.as_ref());
+        if let Some(session) = &session {
+            unsaved = Unsaved::now(&workspace, session)?;
+        }
+    }
     if context.term.is_json() {
         let current = session
             .as_ref()
@@ -62,7 +67,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
             unsaved: unsaved.changed.iter().map(difference).collect(),
             not_covered: skipped(&unsaved.not_covered),
             refused: unsaved.refused.as_ref().map(Error::to_string),
-            interrupted: session.as_ref().and_then(interrupted),
+            interrupted: begun.as_ref().map(|begun| begun.words().to_owned()),
             git_operation: open,
             store: workspace
                 .store
@@ -83,7 +88,14 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
                 .term
                 .hint("take the first one: edio snapshot -m \"start\"");
         }
-        Some(session) => describe(context, session, &unsaved)?,
+        Some(session) => describe(context, session, &unsaved, begun.as_ref())?,
+    }
+    if let Some(Interrupted::OnBranch(words)) = &begun {
+        let words = text::plain(words.as_bytes());
+        let word = style::warning("interrupted:");
+        let line =
+            format!("{word} {words}: to finish it, or take it back: edio snapshot --if-changed");
+        context.term.line(line).printed()?;
     }
     if let Some(store) = &workspace.store {
         let home = text::plain(&git_bytes(&store.home));
@@ -103,7 +115,12 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     Ok(0)
 }
 
-fn describe(context: &mut Context, session: &Session, unsaved: &Unsaved) -> Result<()> {
+fn describe(
+    context: &mut Context,
+    session: &Session,
+    unsaved: &Unsaved,
+    begun: Option<&Interrupted>,
+) -> Result<()> {
     const NAMED: usize = 20;
     let current = session.current()?;
     let changed = &unsaved.changed;
@@ -120,7 +137,7 @@ fn describe(context: &mut Context, session: &Session, unsaved: &Unsaved) -> Resu
             time::ago(clock::now(), current.seconds)
         ),
     ];
-    if let Some(words) = interrupted(session) {
+    if let Some(Interrupted::OnWorkTree(words)) = begun {
         lines.push(format!(
             "{} {}: run it again to finish, or edio restore {} to go back",
             style::warning("interrupted:"),

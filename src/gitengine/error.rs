@@ -1,13 +1,14 @@
 //! What can go wrong when git is asked.
 
 use std::io;
+use std::path::PathBuf;
 
 use bstr::ByteSlice;
 
 use crate::error::Error;
 use crate::process::Status;
 
-use super::paths::RepoPath;
+use super::paths::{RepoPath, os_path};
 
 /// The result of asking git.
 pub type Result<T> = std::result::Result<T, GitError>;
@@ -67,6 +68,13 @@ impl GitError {
             what: what.into(),
             source,
         }
+    }
+
+    /// The lock that somebody else holds, where that is why git said no.
+    pub fn held_lock(&self) -> Option<PathBuf> {
+        let (_, after) = self.stderr().split_once_str("Unable to create '")?;
+        let (lock, _) = after.split_once_str("': File exists")?;
+        Some(os_path(lock).to_owned())
     }
 
     /// What git printed on its standard error, where it said no.

@@ -37,13 +37,17 @@ impl Git {
         Ok(records.iter().map(Vec::len).collect())
     }
 
-    /// The paths in which each of these pairs of trees differ.
+    /// The paths in which each of these pairs of trees differ, among these or below them (all where there are none).
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn names_of_differences(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<Vec<RepoPath>>> {
-        let output = self.differ(pairs, &["--no-renames"], &[])?;
+    pub fn names_of_differences(
+        &self,
+        pairs: &[(Oid, Oid)],
+        paths: &[RepoPath],
+    ) -> Result<Vec<Vec<RepoPath>>> {
+        let output = self.differ(pairs, &["--no-renames"], paths)?;
         let name =
             |(_, paths): Record<'_>| path_of_tree(paths.first().copied().unwrap_or_default());
         let records = by_pair(&output, pairs.len())?.into_iter();

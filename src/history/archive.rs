@@ -3,9 +3,10 @@
 //! An archived session has three refs: where it stood, its operations, what a work tree can't hold. Its turns are
 //! reached from these.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange};
 
+use super::gitlock::wait_for_packed_refs;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
@@ -73,7 +74,33 @@ pub fn archive_as_before(
             }
         })
         .collect();
-    Ok(refs::change(workspace, &changes)?)
+    refs::change(workspace, &changes)
+}
+
+/// The accept or close of this session, where it came about and the session could not be put away yet.
+///
+/// The next command tries that first: what is left then is for a person to mend.
+pub fn half_done(workspace: &Locked, session: &Session) -> Option<Operation> {
+    let last = session.ops.as_ref().and_then(Operation::read);
+    last.filter(|last| {
+        workspace.state.unfinished && matches!(last.deed, Deed::Accept | Deed::Close)
+    })
+}
+
+/// Refuses what would come on top of that.
+///
+/// # Errors
+///
+/// It is so.
+pub fn refuse_half_done(workspace: &Locked, session: &Session) -> Result<()> {
+    match half_done(workspace, session) {
+        None => Ok(()),
+        Some(last) => Err(Error::cannot(format!(
+            "{} is not finished: its session is still to be put away",
+            last.text
+        ))
+        .hint("mend what stands in the way; the next command that changes something finishes it")),
+    }
 }
 
 /// Puts a session away without a commit: for who commits by hand.
@@ -82,6 +109,8 @@ pub fn archive_as_before(
 ///
 /// git failed.
 pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Result<()> {
+    refuse_half_done(workspace, &session)?;
+    wait_for_packed_refs(workspace)?;
     workspace.git = workspace.git.synced();
     let current = session.current()?.clone();
     let (text, tree) = ("close".to_owned(), current.tree.clone());
@@ -98,6 +127,7 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
 ///
 /// git failed.
 pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
+    wait_for_packed_refs(workspace)?;
     let successor = Session::active(workspace)?;
     let mut session = unarchive(workspace, session)?;
     let current = session.current()?.clone();
@@ -127,7 +157,7 @@ pub fn drop_successor(workspace: &mut Locked, successor: Option<Session>) -> Res
     let deleted = session.refs.iter().map(|(leaf, oid)| {
         RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
     });
-    Ok(refs::change(workspace, &deleted.collect::<Vec<_>>())?)
+    refs::change(workspace, &deleted.collect::<Vec<_>>())
 }
 
 /// Gives an archived session its refs back.

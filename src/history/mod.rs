@@ -29,6 +29,7 @@ pub mod export;
 pub mod fetch;
 pub mod forget;
 pub mod gc;
+pub mod gitlock;
 pub mod guard;
 pub mod hooklog;
 pub mod import;

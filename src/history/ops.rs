@@ -314,7 +314,7 @@ pub fn take_off_last(workspace: &Locked, session: &mut Session) -> Result<()> {
         Some(before) => RefChange::set(name, Some(&last.oid), &before.oid),
         None => RefChange::delete(name, &last.oid),
     };
-    Ok(refs::change(workspace, &[change])?)
+    refs::change(workspace, &[change])
 }
 
 /// The operations of a session with their commits, the oldest first.

@@ -24,7 +24,7 @@ pub fn changed(workspace: &Workspace, sessions: &[Session]) -> Result<Vec<Option
     });
     let pairs: Vec<Option<(Oid, Oid)>> = pairs.collect();
     let known: Vec<(Oid, Oid)> = pairs.iter().flatten().cloned().collect();
-    let mut names = workspace.git.names_of_differences(&known)?.into_iter();
+    let mut names = workspace.git.names_of_differences(&known, &[])?.into_iter();
     let changed = pairs
         .iter()
         .map(|pair| pair.as_ref().and_then(|_| names.next()));

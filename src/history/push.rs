@@ -370,7 +370,7 @@ fn files(workspace: &Workspace, commits: &[Commit]) -> Result<Vec<RepoPath>> {
         };
         pairs.push((before, commit.tree.clone()));
     }
-    let changed = git.names_of_differences(&pairs)?.into_iter().flatten();
+    let changed = git.names_of_differences(&pairs, &[])?.into_iter().flatten();
     let is_side = |commit: &&Commit| {
         trailers::parse(&commit.message).is_some() && Operation::read(commit).is_none()
     };

@@ -92,9 +92,41 @@ pub fn unfinished_restore(session: &Session) -> Option<Operation> {
     (begun && unmoved && session.last() == operation.last).then_some(operation)
 }
 
-/// The restore that was begun and never finished, in a person's words; `None` where there is none.
-pub fn interrupted(session: &Session) -> Option<String> {
-    unfinished_restore(session).map(|operation| operation.text)
+/// What a killed process began and did not finish, in a person's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// Something on the work tree.
+    OnWorkTree(String),
+    /// An accept or a close, or the undo of one: branch, index and session don't belong together yet.
+    OnBranch(String),
+}
+
+impl Interrupted {
+    /// The words.
+    pub fn words(&self) -> &str {
+        match self {
+            Interrupted::OnWorkTree(words) | Interrupted::OnBranch(words) => words,
+        }
+    }
+}
+
+/// What was begun and never finished; `None` where all is as it should be.
+pub fn interrupted(workspace: &Locked, session: Option<&Session>) -> Option<Interrupted> {
+    if let Some(operation) = session.and_then(unfinished_restore) {
+        return Some(Interrupted::OnWorkTree(operation.text));
+    }
+    let of_branch = |last: &Operation| match last.deed {
+        Deed::Accept | Deed::Close => true,
+        Deed::Undo => last.from == last.to,
+        _ => false,
+    };
+    let last = session.filter(|_| workspace.state.unfinished);
+    let last = last.and_then(last_operation).filter(of_branch);
+    match last {
+        Some(last) => Some(Interrupted::OnBranch(last.text)),
+        // Killed before it was written down.
+        None => accept::has_locked(workspace).then(|| Interrupted::OnBranch("accept".to_owned())),
+    }
 }
 
 /// Finishes what a killed process began. Returns what came of it, in words; `None` where nothing was left.

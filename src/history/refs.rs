@@ -1,21 +1,26 @@
 //! Changing edio's own refs.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::gitengine::{RefChange, Result};
+use crate::error::{Error, Result};
+use crate::gitengine::{GitError, RefChange};
 
+use super::gitlock;
 use super::refnames;
 use super::workspace::Locked;
 
 /// How old a lock on one of edio's refs must be to be a dead process's: no git holds one that long.
 const DEAD: Duration = Duration::from_secs(10);
 
+/// git waits for a lock for five seconds. After so many times every lock that was there before is old enough.
+const TRIES: u32 = 4;
+
 /// Makes all these changes, in this order, or none.
 ///
-/// A lock that a killed git left on a ref of edio's is removed first, if that is what stands in the way. Locks on
-/// anybody else's refs are never touched.
+/// A lock that a killed git left on a ref of edio's is removed first, if that is what stands in the way: it is waited for
+/// until it is old enough to be known for one. Locks on anybody else's refs are never touched.
 ///
 /// # Errors
 ///
@@ -24,13 +29,36 @@ pub fn change(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
-    match workspace.git.change_refs(changes) {
-        Err(error) => match remove_dead_locks(workspace) {
-            0 => Err(error),
-            _ => workspace.git.change_refs(changes),
-        },
-        done => done,
+    let mut tries = 1..TRIES;
+    loop {
+        let Err(error) = workspace.git.change_refs(changes) else {
+            return Ok(());
+        };
+        let stands = remove_dead_locks(workspace) == 0 && !is_on_edios(workspace, &error);
+        if stands || tries.next().is_none() {
+            return Err(named(workspace, error));
+        }
     }
+}
+
+/// Is it a lock on one of edio's refs that stands in the way?
+fn is_on_edios(workspace: &Locked, error: &GitError) -> bool {
+    let lock = error
+        .held_lock()
+        .and_then(|lock| fs::canonicalize(lock).ok());
+    let folder = fs::canonicalize(folder(workspace)).ok();
+    matches!((lock, folder), (Some(lock), Some(folder)) if lock.starts_with(&folder))
+}
+
+fn named(workspace: &Locked, error: GitError) -> Error {
+    match error.held_lock() {
+        Some(lock) => gitlock::held(workspace, "the refs", &lock),
+        None => error.into(),
+    }
+}
+
+fn folder(workspace: &Locked) -> PathBuf {
+    workspace.git.common_dir.join(refnames::ALL)
 }
 
 /// So many refs are changed at a time: others wait for the packed refs no longer than a second.
@@ -49,9 +77,9 @@ pub fn change_in_chunks(workspace: &Locked, changes: &[RefChange]) -> Result<()>
 
 /// Removes the locks that killed processes left on edio's refs. Returns how many.
 pub fn remove_dead_locks(workspace: &Locked) -> usize {
-    workspace.time_of_file_system().map_or(0, |now| {
-        remove_below(&workspace.git.common_dir.join(refnames::ALL), now)
-    })
+    workspace
+        .time_of_file_system()
+        .map_or(0, |now| remove_below(&folder(workspace), now))
 }
 
 fn remove_below(folder: &Path, now: SystemTime) -> usize {

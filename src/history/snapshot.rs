@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Errand, GitError, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::baseline::{begin_at_head, head_tree};
 use super::bytes::{self, RawIds, Unnoted};
@@ -485,12 +485,7 @@ fn next_number(standing: &Standing, kind: Kind) -> Result<Number> {
 
 /// Creates the turn's ref, then moves `current`: with refs in files, a kill in between leaves a turn, which is taken up.
 /// A step has no ref of its own: `current`, and later the turn, lead to it.
-fn claim(
-    workspace: &Locked,
-    ground: &Ground,
-    number: Number,
-    commit: &Oid,
-) -> std::result::Result<(), GitError> {
+fn claim(workspace: &Locked, ground: &Ground, number: Number, commit: &Oid) -> Result<()> {
     let name = |leaf| refnames::name(Shelf::Active, &ground.standing.id, leaf);
     let before = ground.begun.then_some(&ground.standing.current);
     let current = RefChange::set(name(Leaf::Current), before, commit);

@@ -123,11 +123,14 @@ pub fn undo(
             redo_archive(workspace, session, &event, operation, moment)
         }
         // It would have put this session away.
-        (Some(_), Direction::Undo) => Err(Error::cannot(format!(
-            "{} is written down, and did not come about",
-            event.what
-        ))
-        .hint("to go back to a turn: edio restore TURN")),
+        (Some(_), Direction::Undo) => {
+            archive::refuse_half_done(workspace, &session)?;
+            Err(Error::cannot(format!(
+                "{} is written down, and did not come about",
+                event.what
+            ))
+            .hint("to go back to a turn: edio restore TURN"))
+        }
     }
 }
 

@@ -172,6 +172,10 @@ pub fn accepted(accepted: &Accepted) -> Told {
         let left = plural(accepted.uncommitted.len(), "file");
         text += &format!("; {left} stay uncommitted");
     }
+    if let Some(error) = &accepted.unfinished {
+        let why = in_words(error);
+        text += &format!("; what follows the commit is not finished: {why}");
+    }
     done(text, UNDO)
 }
 

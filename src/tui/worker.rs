@@ -212,7 +212,9 @@ impl Reading {
                 let pairs = turns
                     .iter()
                     .map(|(_, pair)| (pair.old.clone(), pair.new.clone()));
-                let names = self.git.names_of_differences(&pairs.collect::<Vec<_>>())?;
+                let names = self
+                    .git
+                    .names_of_differences(&pairs.collect::<Vec<_>>(), &[])?;
                 let commits = turns.into_iter().map(|(commit, _)| commit);
                 self.tell(News::Names(commits.zip(names).collect()));
                 Ok(())

@@ -11,6 +11,7 @@ use super::super::side;
 use super::super::skipped::Why;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
+use super::in_conflict;
 
 /// How much is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,16 @@ pub struct Content {
     pub ignored: Vec<RepoPath>,
 }
 
+/// The turns that are committed.
+pub struct Line<'a> {
+    /// The work tree as it was before.
+    pub baseline: &'a Turn,
+    /// The numbered turns, each grown from the one before it.
+    pub turns: &'a [Turn],
+    /// The work tree as it is to be committed.
+    pub last: &'a Turn,
+}
+
 type Entries = BTreeMap<RepoPath, Option<Entry>>;
 
 impl Content {
@@ -41,23 +52,23 @@ impl Content {
     /// The session and commits made since it began changed the same, in different ways; or git failed.
     pub fn of(
         workspace: &Locked,
-        baseline: &Turn,
-        current: &Turn,
+        line: &Line<'_>,
         head_tree: &Oid,
         extent: Extent,
     ) -> Result<Self> {
-        let skipped = side::all_skipped(workspace, current)?;
+        let Line { baseline, last, .. } = line;
+        let skipped = side::all_skipped(workspace, last)?;
         let as_in = match extent {
             Extent::Session => &baseline.tree,
             Extent::WholeTree => head_tree,
         };
-        let ignored = only_chosen(workspace, as_in, current)?;
+        let ignored = only_chosen(workspace, as_in, last)?;
         let skipped = skipped.into_iter().filter(|s| s.why != Why::Submodule);
         let unheld: Vec<RepoPath> = skipped.map(|s| s.path).chain(ignored.clone()).collect();
-        let held = as_held(workspace, as_in, &current.tree, &unheld)?;
+        let held = as_held(workspace, as_in, &last.tree, &unheld)?;
         let (tree, whole) = match extent == Extent::WholeTree || &baseline.tree == head_tree {
             true => (held, Vec::new()),
-            false => merged(workspace, baseline, &held, head_tree)?,
+            false => merged(workspace, line, &held, &unheld, head_tree)?,
         };
         Ok(Self {
             tree,
@@ -113,11 +124,13 @@ fn only_chosen(workspace: &Locked, as_in: &Oid, turn: &Turn) -> Result<Vec<RepoP
 /// Puts what the session made of its turn 0 on top of HEAD. Returns the tree, and the paths that go in whole.
 fn merged(
     workspace: &Locked,
-    baseline: &Turn,
+    line: &Line<'_>,
     held: &Oid,
+    unheld: &[RepoPath],
     head_tree: &Oid,
 ) -> Result<(Oid, Vec<RepoPath>)> {
     let git = &workspace.git;
+    let baseline = line.baseline;
     let (mut base_edits, mut held_edits, mut whole) = (Entries::new(), Entries::new(), Vec::new());
     let changed: BTreeMap<RepoPath, Option<Entry>> = entries_after(git, &baseline.tree, held)?;
     let tree_before = tree_before(workspace, baseline)?;
@@ -145,6 +158,14 @@ fn merged(
             }
         }
     }
+    let committed = entries_after(git, &tree_before, head_tree)?;
+    let is_held = |path: &RepoPath| !unheld.iter().any(|other| path.is_within(other));
+    // Where there is nothing to commit, the base is as it was: a rename is known by it.
+    let to_commit = entries_after(git, head_tree, held)?;
+    let since = committed
+        .iter()
+        .filter(|(path, _)| to_commit.contains_key(path) && is_held(path));
+    base_edits.extend(of_a_turn(git, line.turns, head_tree, since)?);
     let theirs = edited(workspace, held, &held_edits)?;
     let base = edited(workspace, &baseline.tree, &base_edits)?;
     if &base == head_tree {
@@ -156,7 +177,6 @@ fn merged(
     };
     // Where no commit since then touched the path, the session worked on top of what was uncommitted there: the two
     // can't be told apart, and go in together.
-    let committed = entries_after(git, &tree_before, head_tree)?;
     let (real, own): (Vec<_>, Vec<_>) = conflicts.into_iter().partition(|path| {
         let touched = |other: &RepoPath| other.is_within(path) || path.is_within(other);
         committed.keys().any(touched)
@@ -184,6 +204,34 @@ fn merged(
     }
 }
 
+/// Those of the paths at which HEAD has what one of these turns had: the person has committed the session's own work, and
+/// what came after that turn grew from it.
+fn of_a_turn<'a>(
+    git: &Git,
+    turns: &[Turn],
+    head_tree: &Oid,
+    committed: impl Iterator<Item = (&'a RepoPath, &'a Option<Entry>)>,
+) -> Result<Entries> {
+    let committed: Vec<(RepoPath, Option<Entry>)> =
+        committed.map(|(p, e)| (p.clone(), e.clone())).collect();
+    let pair = |turn: &Turn| (head_tree.clone(), turn.tree.clone());
+    let pairs: Vec<(Oid, Oid)> = turns.iter().map(pair).collect();
+    let mut found = Entries::new();
+    // An empty list of paths would be all.
+    for chunk in committed.chunks(CHUNK) {
+        let paths: Vec<RepoPath> = chunk.iter().map(|(path, _)| path.clone()).collect();
+        let other = git.names_of_differences(&pairs, &paths)?;
+        let other: Vec<BTreeSet<RepoPath>> =
+            other.into_iter().map(|o| o.into_iter().collect()).collect();
+        let is_of_one = |path: &RepoPath| other.iter().any(|other| !other.contains(path));
+        found.extend(chunk.iter().filter(|(path, _)| is_of_one(path)).cloned());
+    }
+    Ok(found)
+}
+
+/// So many paths are given to git at once: the longest argument list that every system takes is far longer.
+const CHUNK: usize = 200;
+
 /// The paths that differ between two trees, with what the second has there.
 fn entries_after(git: &Git, old: &Oid, new: &Oid) -> Result<Entries> {
     let differences = git.differences(old, new)?;
@@ -196,9 +244,8 @@ fn tree_before(workspace: &Locked, baseline: &Turn) -> Result<Oid> {
 }
 
 fn conflict(paths: &[RepoPath]) -> Error {
-    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
     Error::refused("commits made since the session began changed the same lines")
-        .because(Error::cannot(format!("in conflict: {}", named.join(", "))))
+        .because(in_conflict(paths))
         .hint("put them together in the work tree, then: edio accept --all (it commits the work tree as it is)")
 }
 

@@ -8,20 +8,16 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::thread::sleep;
-use std::time::Duration;
 
-use crate::error::{Error, Result, While};
+use crate::error::{Result, While};
 use crate::gitengine::{Difference, Entry, IndexEntry, Oid, PrivateIndex, RepoPath};
 
+use super::super::gitlock::{PAUSE, TRIES, held};
 use super::super::ops::Operation;
 use super::super::session::Session;
 use super::super::side::{self, Part, Saved};
 use super::super::snapshot::Moment;
-use super::super::workspace::Locked;
-
-/// How long another process may hold the lock before edio gives up: 20 times 50 ms.
-const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(50);
+use super::super::workspace::{Locked, Workspace};
 
 /// git's lock on the user's index. Dropped, it is given back, with the index as it was unless [`IndexLock::finish`] ran.
 pub struct IndexLock {
@@ -49,7 +45,7 @@ impl IndexLock {
                     sleep(PAUSE);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    return Err(held(&lock));
+                    return Err(held(workspace, "the index", &lock));
                 }
                 Err(error) => {
                     return Err(error).or_cannot(|| format!("can't write {}", lock.display()));
@@ -197,8 +193,19 @@ pub fn remove_dead_lock(workspace: &Locked) -> Result<()> {
     remove_dead(&own, &lock)
 }
 
+/// The lock on the user's index, whoever takes it.
+pub fn index_lock(workspace: &Workspace) -> PathBuf {
+    lock_files(workspace).1
+}
+
+/// Is it edio that has locked the user's index? It does so while it works here, or was killed at it.
+pub fn has_locked(workspace: &Workspace) -> bool {
+    let (own, lock, _) = lock_files(workspace);
+    is_same_file(&own, &lock)
+}
+
 /// edio's own file, the lock that is its other name, and the index.
-fn lock_files(workspace: &Locked) -> (PathBuf, PathBuf, PathBuf) {
+fn lock_files(workspace: &Workspace) -> (PathBuf, PathBuf, PathBuf) {
     let own = workspace.scratch().join("index.lock.edio");
     // git follows a link to the index, and so must the lock.
     let users = workspace.git.users_index();
@@ -233,12 +240,6 @@ fn is_same_file(one: &PathBuf, other: &PathBuf) -> bool {
 #[cfg(not(unix))]
 fn is_same_file(_: &PathBuf, _: &PathBuf) -> bool {
     false
-}
-
-fn held(lock: &std::path::Path) -> Error {
-    Error::cannot("another git process holds the index")
-        .because(Error::cannot(format!("{} exists", lock.display())))
-        .hint("wait for it and try again; if no git is running, remove that file")
 }
 
 /// Saves the entries of the user's index that the commit changes, and what was staged there. Returns the side commit.

@@ -1,33 +1,40 @@
 //! Making a commit the branch's, and taking it back: branch, index and session move in this order, and all of it is
 //! written down first.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, While};
 use crate::gitengine::{Commit, Difference, Head, Oid};
 
 use super::super::archive;
 use super::super::baseline;
+use super::super::gitlock::wait_for_packed_refs;
 use super::super::ops::{self, Deed, Operation};
+use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::snapshot::{self, Moment};
 use super::super::workspace::Locked;
 use super::index::{self, IndexLock};
 use super::{go_on, refuse_open_operation};
 
-/// Moves the branch, then the index, then puts the session away: all written down first. The caller notes the end.
+/// What came of that which follows the branch: the session that goes on, or why it could not be done yet.
+pub(super) type PutAway = Result<Option<SessionId>>;
+
+/// Moves the branch, then the index, then puts the session away: all written down first.
+///
+/// # Errors
+///
+/// The branch has not moved: nothing has happened. What fails after that is no error: the next command finishes it, as
+/// after a kill.
 pub(super) fn land(
     workspace: &mut Locked,
     session: &mut Session,
     operation: Operation,
     changes: &[Difference],
     moment: Moment,
-) -> Result<()> {
+) -> Result<PutAway> {
+    wait_for_packed_refs(workspace)?;
     workspace.begin()?;
-    match land_branch(workspace, session, operation, changes, moment) {
-        Ok(lock) => {
-            lock.finish()?;
-            archive::archive(workspace, session)
-        }
-        // The branch has not moved: nothing has happened.
+    match land_branch(workspace, session, &operation, changes, moment) {
+        Ok(lock) => Ok(put_away(workspace, session, lock, &operation, moment)),
         Err(error) => {
             workspace.end()?;
             Err(error)
@@ -35,16 +42,36 @@ pub(super) fn land(
     }
 }
 
+fn put_away(
+    workspace: &mut Locked,
+    session: &Session,
+    lock: IndexLock,
+    operation: &Operation,
+    moment: Moment,
+) -> PutAway {
+    lock.finish()?;
+    archive::archive(workspace, session)?;
+    let next = match operation.goes_on {
+        true => Some(go_on(workspace, operation, moment)?),
+        false => None,
+    };
+    workspace.end()?;
+    Ok(next)
+}
+
 fn land_branch(
     workspace: &mut Locked,
     session: &mut Session,
-    operation: Operation,
+    operation: &Operation,
     changes: &[Difference],
     moment: Moment,
 ) -> Result<IndexLock> {
     let lock = IndexLock::take(workspace)?;
     let side = index::save_staged(workspace, session, changes, moment)?;
-    let operation = Operation { side, ..operation };
+    let operation = Operation {
+        side,
+        ..operation.clone()
+    };
     lock.prepare(workspace, changes)?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     if let Err(error) = move_branch(workspace, &operation, Way::Forward) {
@@ -83,11 +110,13 @@ pub fn land_again(
             &current,
         )
     };
-    land(workspace, &mut session, again.clone(), &changes, moment)?;
-    if again.goes_on {
-        go_on(workspace, &again, moment)?;
-    }
-    workspace.end()
+    let put_away = land(workspace, &mut session, again, &changes, moment)?;
+    put_away.map(drop).or_cannot(|| {
+        format!(
+            "{} is made again, but what follows could not be finished",
+            operation.text
+        )
+    })
 }
 
 /// What the commit of an accept changes.
@@ -131,6 +160,7 @@ pub fn take_back(
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
     refuse_moved_branch(workspace, operation)?;
+    wait_for_packed_refs(workspace)?;
     let changes = changes_of(workspace, operation)?;
     let successor = Session::active(workspace)?;
     let archived = session.refs.clone();
@@ -170,7 +200,10 @@ fn take_branch_back(
     let lock = IndexLock::take(workspace).map_err(early)?;
     lock.prepare_back(workspace, operation, changes)
         .map_err(early)?;
-    let mut session = archive::unarchive(workspace, session).map_err(early)?;
+    let mut session = match archive::unarchive(workspace, session.clone()) {
+        Ok(session) => session,
+        Err(error) => return Err(Box::new((Some(session), error))),
+    };
     let recorded = record_undo(workspace, &mut session, changes, moment);
     let moved = recorded.and_then(|()| {
         move_branch(workspace, operation, Way::Back)

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Difference, Entry, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
-pub use self::index::remove_dead_lock;
+pub use self::index::{has_locked, index_lock, remove_dead_lock};
 use self::land::land;
 pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
@@ -42,7 +42,7 @@ pub struct Accepted {
     pub message: String,
     /// The branch that moved; `None` where HEAD is detached.
     pub branch: Option<String>,
-    /// The session, now archived.
+    /// The session, now archived, if all is finished.
     pub session: SessionId,
     /// The turn that the commit ends with.
     pub last: Number,
@@ -56,6 +56,8 @@ pub struct Accepted {
     pub uncommitted: Vec<(RepoPath, Uncommitted)>,
     /// The session that goes on with what came after the accepted turn.
     pub next: Option<SessionId>,
+    /// Why what follows the branch is not finished: the index, the session. The next command goes on with it.
+    pub unfinished: Option<Error>,
     /// Why the note on the commit could not be written, where `edio.acceptNote` wants one.
     pub unnoted: Option<Error>,
 }
@@ -107,22 +109,22 @@ pub fn accept(
             &current,
         )
     };
-    land(workspace, &mut session, operation.clone(), &changes, moment)?;
-    let next = match prepared.continues {
-        true => Some(go_on(workspace, &operation, moment)?),
-        false => None,
+    let put_away = land(workspace, &mut session, operation, &changes, moment)?;
+    let (next, unfinished) = match put_away {
+        Ok(next) => (next, None),
+        Err(error) => (None, Some(error)),
     };
-    workspace.end()?;
     let mut unnoted = None;
-    workspace.while_free(|workspace| {
+    let told = workspace.while_free(|workspace| {
         hooks.post_commit(workspace);
         if workspace.settings.is_true("edio.acceptnote") {
             let id = &prepared.session.id;
             unnoted = credit::write_note(workspace, &commit, id, &prepared.turns).err();
         }
         Ok(())
-    })?;
+    });
     Ok(Accepted {
+        unfinished: unfinished.or(told.err()),
         unnoted,
         uncommitted: left,
         commit,
@@ -211,11 +213,23 @@ fn refuse_store(workspace: &Locked) -> Result<()> {
 }
 
 fn refuse_open_operation(workspace: &Locked) -> Result<()> {
-    match open_operation(&workspace.git.git_dir) {
-        None => Ok(()),
-        Some(name) => Err(Error::refused(format!("a {name} is under way"))
-            .hint("finish or abort it first: git status says how")),
+    if let Some(name) = open_operation(&workspace.git.git_dir) {
+        return Err(Error::refused(format!("a {name} is under way"))
+            .hint("finish or abort it first: git status says how"));
     }
+    // A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
+    match workspace.git.unmerged()?.as_slice() {
+        [] => Ok(()),
+        paths => Err(Error::refused("there is a conflict that is not resolved")
+            .because(in_conflict(paths))
+            .hint("resolve it, then say so to git: git add PATH")),
+    }
+}
+
+/// The paths, or the first of them.
+fn in_conflict(paths: &[RepoPath]) -> Error {
+    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
+    Error::cannot(format!("in conflict: {}", named.join(", ")))
 }
 
 fn write_commit(workspace: &Locked, tree: &Oid, head: &Head, message: &str) -> Result<Oid> {

@@ -13,11 +13,11 @@ use super::super::restore::own_session;
 use super::super::scan::{Scan, scan};
 use super::super::session::{Session, no_session};
 use super::super::side;
-use super::super::skipped::Why;
+use super::super::skipped::Skipped;
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
-use super::content::{Content, Extent};
+use super::content::{Content, Extent, Line};
 use super::{refuse_open_operation, refuse_store};
 
 /// What is wanted.
@@ -58,9 +58,10 @@ pub struct Prepared {
     pub(super) baseline: Turn,
     pub(super) head_tree: Oid,
     pub(super) tree: Oid,
-    /// The turn that the commit ends with, and the work tree as it is.
+    /// The turn that the commit ends with, and the work tree as it is, with what can't be held of it.
     pub(super) last: Turn,
     pub(super) now: Oid,
+    pub(super) skipped: Vec<Skipped>,
     pub(super) continues: bool,
 }
 
@@ -116,6 +117,7 @@ pub fn prepare(
     refuse_store(workspace)?;
     refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
+    archive::refuse_half_done(workspace, &before)?;
     let scan = scan(workspace, TooMuch::Refuse)?;
     let head = scan.head.clone();
     if wish.branch == Onto::Sessions {
@@ -126,6 +128,7 @@ pub fn prepare(
         Unsaved::Look => Some(as_it_would_be(before.current()?, &scan)),
     };
     let now = scan.tree.clone();
+    let skipped = scan.skipped.clone();
     let (session, turn) = match unsaved {
         Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
         Unsaved::Look => (before, None),
@@ -137,7 +140,13 @@ pub fn prepare(
     };
     let baseline = session.find_baseline(workspace)?;
     let head_tree = baseline::head_tree(workspace, &head)?;
-    let content = Content::of(workspace, &baseline, &last, &head_tree, wish.extent)?;
+    let turns = turns_up_to(workspace, &session, &last);
+    let line = Line {
+        baseline: &baseline,
+        turns: &turns,
+        last: &last,
+    };
+    let content = Content::of(workspace, &line, &head_tree, wish.extent)?;
     if content.tree == head_tree {
         return Err(nothing_left(
             workspace, &session, &last, &baseline, wish, unsaved, moment,
@@ -147,7 +156,7 @@ pub fn prepare(
         .git
         .differences_counted(&head_tree, &content.tree, &[])?;
     Ok(Prepared {
-        turns: turns_up_to(workspace, &session, &last),
+        turns,
         continues: wish.turn.is_some(),
         head,
         changes,
@@ -161,6 +170,7 @@ pub fn prepare(
         tree: content.tree,
         last,
         now,
+        skipped,
     })
 }
 
@@ -177,7 +187,9 @@ fn as_it_would_be(current: &Turn, scan: &Scan) -> Turn {
 /// The turns on the line that ends with this one.
 fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Vec<Turn> {
     let mut turns = Vec::new();
-    let mut next = session.by_commit(&last.commit).cloned();
+    let turn = session.by_commit(&last.commit).cloned();
+    // From a step on, the turns before it.
+    let mut next = turn.or_else(|| session.before(workspace, last).ok());
     while let Some(turn) = next.filter(|turn| turn.number().turn > 0) {
         next = session.before(workspace, &turn).ok();
         turns.push(turn);
@@ -219,12 +231,13 @@ pub fn uncommitted(
         Ok(differences.into_iter().map(|d| d.path).collect())
     };
     let mut left = paths(&prepared.tree, &prepared.now)?;
-    let skipped = side::all_skipped(workspace, &prepared.last)?;
-    let large = skipped.iter().filter(|s| matches!(s.why, Why::TooLarge(_)));
-    left.extend(large.map(|skipped| skipped.path.clone()));
+    let there = prepared.skipped.iter().filter(|it| it.is_left_out());
+    left.extend(there.map(|skipped| skipped.path.clone()));
     if left.is_empty() {
         return Ok(Vec::new());
     }
+    let mut skipped = side::all_skipped(workspace, &prepared.last)?;
+    skipped.extend(prepared.skipped.iter().cloned());
     let later = paths(&prepared.last.tree, &prepared.now)?;
     let began_on = baseline::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;

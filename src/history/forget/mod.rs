@@ -547,7 +547,7 @@ fn move_refs(workspace: &Locked) -> Result<()> {
     let changes: Vec<RefChange> = moves
         .map(|m| RefChange::set(m.name.clone(), Some(&m.before), &m.after))
         .collect();
-    Ok(refs::change(workspace, &changes)?)
+    refs::change(workspace, &changes)
 }
 
 /// Notes where the session stands now that the refs have moved, and that nothing is left to be done.

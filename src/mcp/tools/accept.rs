@@ -5,7 +5,7 @@ use rmcp::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::argument::Written;
-use super::super::call::{Call, Leave, moment};
+use super::super::call::{Call, Leave, in_words, moment};
 use super::super::record::{self, DifferenceRecord, path};
 use super::{Effect, Tool};
 use crate::error::Result;
@@ -116,6 +116,12 @@ impl Tool for Accept {
         if let Some(error) = &accepted.unnoted {
             warnings.push(format!(
                 "the note on the commit could not be written: {error}"
+            ));
+        }
+        if let Some(error) = &accepted.unfinished {
+            warnings.push(format!(
+                "what follows the commit is not finished: {}",
+                in_words(error)
             ));
         }
         (call.host.after_accept)(&call.host.place, workspace);
