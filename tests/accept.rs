@@ -1530,3 +1530,17 @@ fn a_note_that_cannot_be_written_is_only_told() {
     assert_eq!(repo.git(["log", "-1", "--format=%s"]), "feat: a");
     assert_eq!(repo.sessions("active"), [""; 0]);
 }
+
+#[test]
+fn a_deletion_is_accepted_where_there_is_no_index() {
+    let repo = Repo::with(&[("a", "a\n"), ("b", "b\n")]);
+    fs::remove_file(repo.path(".git/index")).unwrap();
+    repo.remove("a");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "without a"]).ok();
+    assert_eq!(repo.git(["ls-tree", "--name-only", "HEAD"]), "b");
+    assert!(!repo.has(".git/index"));
+    assert!(repo.sessions("active").is_empty());
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["ls-tree", "--name-only", "HEAD"]), "a\nb");
+}

@@ -169,7 +169,11 @@ impl IndexLock {
     ///
     /// The system refuses.
     pub fn finish(self) -> Result<()> {
-        let placed = fs::rename(&self.index.file, &self.users);
+        let placed = match fs::rename(&self.index.file, &self.users) {
+            // Where there was no index, git writes none to have nothing in it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.users.exists() => Ok(()),
+            placed => placed,
+        };
         placed.or_cannot(|| "the commit is made, but the index can't be written".to_owned())
     }
 }
