@@ -1,4 +1,4 @@
-//! `edio doctor`: is edio well connected here, and if not, what helps?
+//! `edio doctor`: is edio well connected here, are its turns whole, and if not, what helps?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,13 +19,14 @@ use crate::history::git::{check_version, git_bytes};
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
+use crate::history::session::all_damaged;
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
 /// Find out whether agents are well connected here, and what helps if not.
 ///
 /// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, and at what a push
-/// would publish. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
+/// would publish, and whether all turns can be read. It changes nothing. The exit code is 1 where something is wrong; a note is no fault.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
 pub struct Args {}
@@ -43,7 +44,7 @@ enum Grade {
 #[derive(Serialize)]
 struct Finding {
     grade: Grade,
-    /// An agent, `edio`, `git`, `repository`, or `store`.
+    /// An agent, `edio`, `git`, `guard`, `repository`, `store`, or `turns`.
     about: String,
     what: String,
     remedy: Option<String>,
@@ -115,6 +116,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     look_at_excludes(&mut findings, &workspace, &sights, &here);
     look_at_remotes(&mut findings, &workspace);
     look_at_store(&mut findings, &workspace);
+    look_at_turns(&mut findings, &workspace)?;
     report(context, &findings)
 }
 
@@ -415,6 +417,15 @@ fn look_at_store(findings: &mut Findings, workspace: &Workspace) {
         let remedy = "to work in the repository: edio init --store --remove";
         findings.note("store", what, Some(remedy.to_owned()));
     }
+}
+
+/// Can all turns be read that have refs?
+fn look_at_turns(findings: &mut Findings, workspace: &Workspace) -> Result<()> {
+    for (session, damaged) in all_damaged(workspace)? {
+        let what = format!("{session}: {}", damaged.what());
+        findings.wrong("turns", what, damaged.remedy());
+    }
+    Ok(())
 }
 
 fn report(context: &mut Context, findings: &Findings) -> Result<u8> {

@@ -457,6 +457,40 @@ impl Git {
         oids.iter().zip(raw).map(commit).collect()
     }
 
+    /// The commit of this id. `None` where it is missing or damaged.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn commit_that_is_whole(&self, oid: &Oid) -> Result<Option<Commit>> {
+        let commits = self.commits_that_are_whole(std::slice::from_ref(oid))?;
+        Ok(commits.into_iter().flatten().next())
+    }
+
+    /// The commits of these ids, in the same order: `None` for one that is missing, damaged, or no commit.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn commits_that_are_whole(&self, oids: &[Oid]) -> Result<Vec<Option<Commit>>> {
+        let mut commits = Vec::with_capacity(oids.len());
+        while commits.len() < oids.len() {
+            let rest = &oids[commits.len()..];
+            let mut objects = self.objects(rest)?;
+            for oid in rest {
+                match objects.next_that_is_whole("commit", oid) {
+                    Ok(raw) => commits.push(raw.and_then(|raw| Commit::parse(oid.clone(), &raw))),
+                    Err(_) => {
+                        // git ends over an object that is damaged behind its beginning: another one reads the rest.
+                        commits.push(None);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(commits)
+    }
+
     /// These objects as they are stored, all of this type, in the same order.
     ///
     /// # Errors
@@ -684,6 +718,22 @@ impl Objects {
             self.answer
                 .unexpected(format!("instead of the {kind} {oid}: {text:?}"))
         })
+    }
+
+    /// Reads the next object. `None` where it is missing or of another type.
+    fn next_that_is_whole(&mut self, kind: &str, oid: &Oid) -> Result<Option<Vec<u8>>> {
+        let header = self.answer.record(b'\n')?.unwrap_or_default();
+        let text = header.to_str_lossy();
+        let words: Vec<&str> = text.split(' ').collect();
+        match (words.as_slice(), words.last().map(|last| last.parse())) {
+            ([id, "missing"], _) if *id == oid.as_str() => Ok(None),
+            ([id, found, _], Some(Ok(length))) if *id == oid.as_str() => {
+                let raw = self.answer.exactly(length)?;
+                self.end_of_object()?;
+                Ok((*found == kind).then_some(raw))
+            }
+            _ => Err(self.answer.unexpected(format!("{text:?}"))),
+        }
     }
 
     /// Reads the line break that follows each object.

@@ -83,6 +83,7 @@ pub fn archive_as_before(
 /// git failed.
 pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Result<()> {
     workspace.git = workspace.git.synced();
+    session.refuse_damaged()?;
     let current = session.current()?.clone();
     let (text, tree) = ("close".to_owned(), current.tree.clone());
     let operation = Operation::on_work_tree(Deed::Close, text, tree, &session, &current);

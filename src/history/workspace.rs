@@ -328,7 +328,11 @@ impl Workspace {
         if let Some(session) = &self.state.session {
             let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
             let found = self.git.ref_commits(&[&name])?;
-            self.pointed = found.into_iter().next().map(|found| Pointed {
+            if !found.damaged.is_empty() {
+                // What the cached index stands on may be damaged, too.
+                self.state.cache = None;
+            }
+            self.pointed = found.whole.into_iter().next().map(|found| Pointed {
                 commit: found.commit.oid,
                 tree: found.commit.tree,
             });

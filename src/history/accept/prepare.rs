@@ -116,6 +116,7 @@ pub fn prepare(
     refuse_store(workspace)?;
     refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
+    before.refuse_damaged()?;
     let scan = scan(workspace, TooMuch::Refuse)?;
     let head = scan.head.clone();
     if wish.branch == Onto::Sessions {
