@@ -183,3 +183,71 @@ fn p8_a_damaged_session_is_nobody_elses_trouble() {
     repo.edio(["run", "--", "sh", "-c", "echo agent > a"]).ok();
     assert_eq!(repo.read("a"), "agent\n");
 }
+
+/// A repository with two turns of ten files, and what the first of them held.
+fn two_turns_of_many() -> (Repo, Vec<String>) {
+    let repo = Repo::with(&[("f0", "base\n")]);
+    for turn in ["one", "two"] {
+        for file in 0..10 {
+            let line = format!("{turn} {file} of many lines that don't compress well: {turn}\n");
+            repo.write(format!("f{file}"), line);
+        }
+        repo.edio(["snapshot", "-m", turn]).ok();
+    }
+    let now = repo.manifest();
+    (repo, now)
+}
+
+#[test]
+fn p5_a_turn_that_lacks_a_content_is_refused_before_anything_is_written() {
+    for way in [Way::Missing, Way::Empty, Way::Garbled] {
+        let (repo, now) = two_turns_of_many();
+        let blob = damage(&repo, &format!("{}:f7", repo.turn_ref(1)), way);
+        let refs = repo.edio_refs();
+        for words in [
+            &["restore", "1"][..],
+            &["restore", "1", "--dry-run"],
+            &["restore", "1", "-f", "f7"],
+            &["undo"],
+        ] {
+            let ran = repo.edio(words);
+            ran.fails(1);
+            let cause = format!("the blob {blob} is missing or damaged");
+            assert!(ran.stderr.contains(&cause), "{way:?} {words:?}: {ran}");
+            assert!(ran.stderr.contains("the content of f7"), "{ran}");
+            assert!(ran.stderr.contains("hint: "), "{ran}");
+            assert_eq!(repo.manifest(), now, "{words:?}");
+            assert_eq!(repo.edio_refs(), refs, "{words:?}");
+        }
+        repo.edio(["restore", "1", "-f", "f6"]).ok();
+        assert!(repo.read("f6").starts_with("one 6"));
+    }
+}
+
+#[test]
+fn a_content_that_is_missing_is_not_laid_to_a_filter() {
+    let (repo, _) = two_turns_of_many();
+    repo.write(".gitattributes", "f7 text eol=crlf\n");
+    repo.edio(["snapshot"]).ok();
+    let now = repo.manifest();
+    damage(&repo, &format!("{}:f7", repo.turn_ref(1)), Way::Missing);
+    let ran = repo.edio(["restore", "1"]);
+    assert!(ran.fails(1).stderr.contains("the content of f7"), "{ran}");
+    assert_eq!(repo.manifest(), now);
+}
+
+#[test]
+fn a_content_that_is_cut_short_stops_a_restore_with_the_way_back() {
+    let (repo, now) = two_turns_of_many();
+    damage(&repo, &format!("{}:f7", repo.turn_ref(1)), Way::CutShort);
+    let ran = repo.edio(["restore", "1"]);
+    let stderr = &ran.fails(1).stderr;
+    assert!(
+        stderr.contains("stopped at f7: its content, the blob "),
+        "{ran}"
+    );
+    assert!(stderr.contains("hint: to go back: edio restore 2"), "{ran}");
+    assert!(!stderr.contains("give the same command again"), "{ran}");
+    repo.edio(["restore", "2"]).ok();
+    assert_eq!(repo.manifest(), now);
+}

@@ -452,7 +452,7 @@ impl Git {
         let raw = self.raw_objects("commit", oids)?;
         let commit = |(oid, raw): (&Oid, Vec<u8>)| {
             let commit = Commit::parse(oid.clone(), &raw);
-            commit.ok_or_else(|| unexpected("git cat-file --batch", &raw))
+            commit.ok_or_else(|| unexpected("git cat-file", &raw))
         };
         oids.iter().zip(raw).map(commit).collect()
     }
@@ -667,14 +667,30 @@ impl Git {
     ///
     /// git could not be started.
     pub fn objects(&self, oids: &[Oid]) -> Result<Objects> {
-        let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
+        let lines: String = oids.iter().map(|oid| format!("contents {oid}\n")).collect();
         Ok(Objects {
             answer: self.ask_to_read().input(lines).read()?,
         })
     }
 
+    /// The same; but the first part of the answer says of each, in this order, whether it is there
+    /// ([`Objects::next_is_there`]).
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn objects_after_a_look(&self, oids: &[Oid]) -> Result<Objects> {
+        let looks = oids.iter().map(|oid| format!("info {oid}\n"));
+        let contents = oids.iter().map(|oid| format!("contents {oid}\n"));
+        let lines: String = looks.chain(contents).collect();
+        Ok(Objects {
+            answer: self.ask_to_read().input(lines).read()?,
+        })
+    }
+
+    /// Reads objects: its input is `contents NAME`, or `info NAME` for the first line of the answer alone.
     pub(super) fn ask_to_read(&self) -> Ask {
-        self.ask("cat-file").args(["--batch", "--buffer"])
+        self.ask("cat-file").args(["--batch-command", "--buffer"])
     }
 }
 
@@ -692,13 +708,24 @@ impl NewCommit {
     }
 }
 
-/// Objects under way from `git cat-file --batch`.
+/// Objects under way from `git cat-file`.
 pub struct Objects {
     /// The stream; after [`Objects::next_of`] it stands at the object's first byte.
     pub answer: Answer,
 }
 
 impl Objects {
+    /// Is the next object there? That its content is whole is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn next_is_there(&mut self) -> Result<bool> {
+        let header = self.answer.record(b'\n')?;
+        let header = header.ok_or_else(|| self.answer.unexpected("the output is cut off"))?;
+        Ok(!header.ends_with(b" missing"))
+    }
+
     /// Goes on to the next object, which must be this one. Returns its length.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::error::{Error, Result, While};
+use crate::error::{Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
@@ -17,7 +17,7 @@ use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Turn};
 use super::super::workspace::{Locked, Workspace};
-use super::apply::{Applied, Known, apply, start_contents};
+use super::apply::{Applied, Known, apply, look_for_contents, start_contents};
 use super::disk::{Disk, Displaced, is_executable};
 use super::plan::{Action, Plan};
 use super::source::Sources;
@@ -92,7 +92,7 @@ pub fn perform(
         from_bytes: bytes::unsaid_of(workspace, &from),
         ..operation
     };
-    let contents = start_contents(&workspace.git, plan, sources)?;
+    let mut contents = start_contents(&workspace.git, plan, sources)?;
     let ahead = ahead.filter(|ahead| ahead.is_for(&operation, session, workspace));
     let begun = match ahead {
         Some(ahead) => ahead,
@@ -106,13 +106,21 @@ pub fn perform(
         raw_ids: &now,
         settings: &workspace.settings,
     };
-    let applied = match apply(&workspace.git, &disk, plan, sources, contents, &known) {
+    // git has looked while the operation was written down.
+    let looked = contents.as_mut().map_or(Ok(()), |contents| {
+        look_for_contents(plan, sources, contents)
+    });
+    let applied = looked.and_then(|()| {
+        let applied = apply(&workspace.git, &disk, plan, sources, contents, &known);
+        applied.map_err(|error| error.hint(format!("to go back: edio restore {}", from.number())))
+    });
+    let applied = match applied {
         Ok(applied) => applied,
         Err(error) => {
             // Said now: the next command need not find it, and an undo must not take it for done.
             ops::take_off_last(workspace, session)?;
             workspace.end()?;
-            return Err(stopped_hints(error, &from));
+            return Err(error);
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
@@ -361,12 +369,6 @@ fn take_turn(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> 
     let turn = snapshot::write_turn(workspace, ground, tree, note, moment.seconds)?;
     workspace.state.cache = cache;
     Ok(turn)
-}
-
-fn stopped_hints(error: Error, from: &Turn) -> Error {
-    error
-        .hint("to finish it: give the same command again")
-        .hint(format!("to go back: edio restore {}", from.number()))
 }
 
 /// What a killed restore left in the work tree: saved, then removed.
