@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 
 use crate::error::{Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
@@ -195,6 +196,9 @@ fn save_ignored(
     }
     let paths: Vec<RepoPath> = plan.saved.iter().cloned().collect();
     let saved = save_files(workspace, &paths, &paths, Part::Ignored)?;
+    if saved.is_empty() {
+        return Ok(SavedIgnored::default());
+    }
     let blobs = saved
         .iter()
         .map(|s| (s.path.clone(), s.entry.oid.clone()))
@@ -207,7 +211,8 @@ fn save_ignored(
     })
 }
 
-/// Writes files and links of the work tree as blobs, bytes as they are. `names` are the paths that they are saved under.
+/// Writes files and links of the work tree as blobs, bytes as they are. `names` are the paths that they are saved under. One
+/// that somebody else has removed meanwhile is none to be saved.
 fn save_files(
     workspace: &Workspace,
     files: &[RepoPath],
@@ -220,7 +225,10 @@ fn save_files(
     for (file, name) in files.iter().zip(names) {
         let on_disk = file.below(&git.work_tree);
         let what = || format!("can't save {name} before it is replaced");
-        let meta = fs::symlink_metadata(&on_disk).or_cannot(what)?;
+        let meta = match fs::symlink_metadata(&on_disk) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            meta => meta.or_cannot(what)?,
+        };
         if meta.is_symlink() {
             let target = git_bytes(&fs::read_link(&on_disk).or_cannot(what)?);
             let oid = git.write_blob(&target)?;
@@ -230,8 +238,18 @@ fn save_files(
             plain.push((file, name, mode_of(&meta)));
         }
     }
-    let paths: Vec<RepoPath> = plain.iter().map(|(file, ..)| (*file).clone()).collect();
-    let oids = git.write_raw_blobs(&paths)?;
+    let oids = loop {
+        let paths: Vec<RepoPath> = plain.iter().map(|(file, ..)| (*file).clone()).collect();
+        match git.write_raw_blobs(&paths) {
+            Ok(oids) => break oids,
+            Err(error) => {
+                plain.retain(|(file, ..)| file.below(&git.work_tree).symlink_metadata().is_ok());
+                if plain.len() == paths.len() {
+                    return Err(error.into());
+                }
+            }
+        }
+    };
     saved.extend(
         plain
             .into_iter()
@@ -306,13 +324,19 @@ fn keep_strangers(
     let files: Vec<_> = strangers.iter().map(|s| s.displaced.path.clone()).collect();
     let names: Vec<_> = strangers.iter().map(|s| s.path.clone()).collect();
     let saved = save_files(workspace, &files, &names, Part::Displaced)?;
+    if saved.is_empty() {
+        return Ok((Vec::new(), None));
+    }
     let text = "Files that were changed while they were restored";
     let side = side::save(workspace, session, &saved, text, moment.seconds)?;
     for stranger in strangers {
         disk.discard(&stranger.displaced)
             .or_cannot(|| format!("can't remove {}", stranger.displaced.path))?;
     }
-    Ok((names, Some(side)))
+    Ok((
+        saved.into_iter().map(|saved| saved.path).collect(),
+        Some(side),
+    ))
 }
 
 fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Turn) -> Result<()> {
@@ -384,6 +408,9 @@ pub fn sweep(workspace: &Locked, leftovers: &[RepoPath], seconds: i64) -> Result
     }
     let mut session = Session::active_or_error(workspace)?;
     let saved = save_files(workspace, leftovers, leftovers, Part::Displaced)?;
+    if saved.is_empty() {
+        return Ok(());
+    }
     let text = "What an interrupted restore left behind";
     side::save(workspace, &mut session, &saved, text, seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);
