@@ -251,3 +251,26 @@ fn a_content_that_is_cut_short_stops_a_restore_with_the_way_back() {
     repo.edio(["restore", "2"]).ok();
     assert_eq!(repo.manifest(), now);
 }
+
+#[test]
+fn an_index_that_git_can_not_read_is_named_with_the_way_out() {
+    for length in [0, 50, 200] {
+        let repo = three_turns();
+        let mut index = fs::read(repo.path(".git/index")).unwrap();
+        index.resize(length, 0);
+        index[..length.min(4)].fill(0);
+        repo.write(".git/index", index);
+        for words in [&["snapshot"][..], &["restore", "1"], &["accept", "x"]] {
+            let ran = repo.edio(words);
+            let stderr = &ran.fails(1).stderr;
+            assert!(stderr.contains("git can't read its index, "), "{ran}");
+            assert!(stderr.contains(".git/index\n"), "{ran}");
+            assert!(stderr.contains("then: git reset"), "{ran}");
+        }
+        // What the hint says.
+        repo.remove(".git/index");
+        repo.git(["reset", "-q"]);
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("a"), "v1\n");
+    }
+}
