@@ -274,3 +274,15 @@ fn an_index_that_git_can_not_read_is_named_with_the_way_out() {
         assert_eq!(repo.read("a"), "v1\n");
     }
 }
+
+#[test]
+fn a_git_that_can_not_be_started_is_not_called_missing() {
+    let repo = three_turns();
+    let edio = crate::common::edio_binary();
+    let script = format!("ulimit -n 8; exec '{}' status", edio.display());
+    let mut command = repo.like_edio("sh", ["status"]);
+    let ran = repo.ran(command.args(["-c", &script]));
+    let stderr = &ran.fails(1).stderr;
+    assert!(!stderr.contains("missing"), "{ran}");
+    assert!(stderr.contains("ulimit"), "{ran}");
+}
