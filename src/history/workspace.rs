@@ -14,6 +14,7 @@ use crate::gitengine::{
 };
 use crate::process::Trace;
 
+use super::fifos;
 use super::lock::Lock;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
@@ -94,6 +95,7 @@ pub struct Workspace {
 pub struct Locked {
     workspace: Workspace,
     lock: Option<Lock>,
+    _fifos: fifos::Watch,
 }
 
 impl Locked {
@@ -246,6 +248,7 @@ impl Workspace {
             workspace.state.git = place.git.as_deref().and_then(identity);
         }
         Ok(Locked {
+            _fifos: fifos::Watch::begin(&workspace.git.work_tree),
             workspace,
             lock: Some(lock),
         })
