@@ -23,6 +23,7 @@ mod blame;
 mod bytes;
 mod cli;
 mod completions;
+mod damaged;
 mod doctor;
 mod exec;
 mod export;

@@ -299,7 +299,7 @@ fn p7_the_processes_of_a_restore() {
         ("full, with unsaved work", &with_unsaved),
         ("one path", &path),
     ]), @r"
-    the plan alone: rev-parse, config, status, for-each-ref, diff-tree (5)
+    the plan alone: rev-parse, config, status, for-each-ref, cat-file, diff-tree (6)
     to where it stands: rev-parse, config, status, for-each-ref (4)
     full: rev-parse, config, status, for-each-ref, cat-file, diff-tree, hash-object, update-ref, update-ref (9)
     full, with unsaved work: rev-parse, config, status, for-each-ref, cat-file, cat-file, unpack-objects, diff-tree, diff-tree, hash-object, hash-object, update-ref, update-ref, update-ref (14)
@@ -358,7 +358,7 @@ fn p7_the_processes_of_looking() {
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     sessions: rev-parse, config, for-each-ref, for-each-ref, cat-file, diff-tree, rev-list, cat-file (8)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
-    init: rev-parse, config, ls-files (3)
+    init: rev-parse, config, ls-files, check-ignore (4)
     ");
 }
 

@@ -266,3 +266,65 @@ fn p2_on_a_file_system_that_counts_whole_seconds() {
         told => assert_eq!(told, "done\n", "{ran}"),
     }
 }
+
+/// Runs edio with a git that, when it has been told all of what it is to do, first runs these lines of shell at the top of
+/// the work tree. `$input` is what it was told, `$*` its words.
+fn with_git_that_first(repo: &Repo, lines: &str, words: &[&str]) -> crate::common::Ran {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = repo.outside().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let mut command = repo.command(words);
+    let path = command
+        .get_envs()
+        .find_map(|(name, value)| value.filter(|_| name == "PATH"));
+    let path = path.unwrap().to_str().unwrap().to_owned();
+    let script = format!(
+        "#!/bin/sh\nPATH='{path}'\ninput='{}'/input.$$\ncat > \"$input\"\n(cd '{}'\n{lines}\n)\nexec git \"$@\" < \"$input\"\n",
+        bin.display(),
+        repo.top.display()
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    repo.ran(&mut command)
+}
+
+#[test]
+fn p3_what_vanishes_while_a_restore_goes_on_does_not_stop_it() {
+    let repo = Repo::with(&[("a", "0\n"), ("b", "0\n"), (".gitignore", "kept\n")]);
+    repo.write("a", "1\n");
+    repo.write("kept", "held once\n");
+    repo.git(["add", "-f", "kept"]);
+    repo.edio(["snapshot"]).ok();
+    repo.git(["rm", "-q", "--cached", "kept"]);
+    repo.remove("kept");
+    repo.write("a", "2\n");
+    repo.write("new", "2\n");
+    repo.edio(["snapshot"]).ok();
+    // An ignored file in the way is gone before it is saved; files that are to be replaced and removed, after the plan.
+    repo.write("kept", "in the way\n");
+    let lines = "case \"$*\" in *--stdin-paths*) rm -f kept ;; esac
+        ! grep -q /ops \"$input\" || rm -f a new";
+    with_git_that_first(&repo, lines, &["restore", "1"]).ok();
+    assert_eq!(repo.read("a"), "1\n");
+    assert_eq!(repo.read("kept"), "held once\n");
+    assert!(!repo.has("new"));
+}
+
+#[test]
+fn p4_a_displaced_file_that_vanishes_before_it_is_saved_does_not_stop_a_restore() {
+    let repo = Repo::with(&[("a", "0\n"), ("b", "0\n")]);
+    for content in ["1\n", "2\n"] {
+        repo.write("a", content);
+        repo.write("b", content);
+        repo.edio(["snapshot"]).ok();
+    }
+    // Both are changed after the plan; of one, what was displaced is removed.
+    let lines = "case \"$*\" in *--stdin-paths*) rm -f $(grep -l gone .edio-tmp-*) ;; esac
+        ! grep -q /ops \"$input\" || { echo gone > a; echo saved > b; }";
+    let ran = with_git_that_first(&repo, lines, &["restore", "1"]);
+    ran.ok();
+    assert_eq!(repo.read("a"), "1\n");
+    assert_eq!(repo.read("b"), "1\n");
+    assert!(repo.is_kept("saved\n"), "{ran}");
+}

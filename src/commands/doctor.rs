@@ -1,4 +1,4 @@
-//! `edio doctor`: is edio well connected here, and if not, what helps?
+//! `edio doctor`: is edio well connected here, are its turns whole, and if not, what helps?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,14 +21,15 @@ use crate::history::gitlock::GitLock;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
+use crate::history::session::all_damaged;
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
 /// Find out whether agents are well connected here, and what helps if not.
 ///
 /// It looks at the files that init writes, at what agents keep of trust, at the hooks that were heard, at what a push
-/// would publish, and at locks that stand in git's way. It changes nothing. The exit code is 1 where something is wrong;
-/// a note is no fault.
+/// would publish, whether all turns can be read, and at locks that stand in git's way. It changes nothing. The exit code
+/// is 1 where something is wrong; a note is no fault.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  edio doctor\n  edio doctor --json")]
 pub struct Args {}
@@ -46,7 +47,7 @@ enum Grade {
 #[derive(Serialize)]
 struct Finding {
     grade: Grade,
-    /// An agent, `edio`, `git`, `repository`, or `store`.
+    /// An agent, `edio`, `git`, `guard`, `repository`, `store`, or `turns`.
     about: String,
     what: String,
     remedy: Option<String>,
@@ -119,6 +120,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     look_at_remotes(&mut findings, &workspace);
     look_at_store(&mut findings, &workspace);
     look_at_locks(&mut findings, context, &workspace)?;
+    look_at_turns(&mut findings, &workspace)?;
     report(context, &findings)
 }
 
@@ -446,6 +448,15 @@ fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspa
         let ago = time::ago(clock::now(), lock.made());
         let remedy = format!("if no git is running: rm {shown}");
         findings.note("git", format!("{shown} was made {ago}"), Some(remedy));
+    }
+    Ok(())
+}
+
+/// Can all turns be read that have refs?
+fn look_at_turns(findings: &mut Findings, workspace: &Workspace) -> Result<()> {
+    for (session, damaged) in all_damaged(workspace)? {
+        let what = format!("{session}: {}", damaged.what());
+        findings.wrong("turns", what, damaged.remedy());
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::calls::{self, CallRecord};
 use super::graph::Graph;
 use super::record::TurnRecord;
-use super::{Context, Printed, paths_meant, plural, stat};
+use super::{Context, Printed, name_damaged, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::compare::tree_now;
@@ -105,6 +105,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         if args.all && !context.term.is_json() {
             heading(context, session)?;
         }
+        name_damaged(&mut context.term, session);
         let lineage = match args.needs_steps() {
             true => session.lineage(&workspace)?,
             false => session.lineage_of_turns(&workspace)?,

@@ -257,6 +257,16 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
     }
 }
 
+/// Names what of a session can't be read.
+fn name_damaged(term: &mut Term, session: &Session) {
+    for damaged in &session.damaged {
+        term.warn(text::plain(damaged.what().as_bytes()));
+    }
+    if !session.damaged.is_empty() {
+        term.hint("how to go on: edio doctor");
+    }
+}
+
 /// `3 files, +12 -4`.
 fn stat(stat: &crate::history::git::Stat) -> String {
     let files = plural(stat.files as usize, "file");

@@ -12,7 +12,7 @@ use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;
-use crate::history::compare::{beside_of, changed_by, differences, hidden_by};
+use crate::history::compare::{Sides, beside_of, changed_by, differences, hidden_by};
 use crate::history::conversation::{self, What};
 use crate::history::git::{Difference, PatchStyle, git_bytes};
 use crate::history::session::Session;
@@ -114,10 +114,19 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let workspace = context.open_to_list()?;
     let session = Session::wanted(&workspace, context.session.as_ref())?;
     let turn = args.turn.find(&workspace, &session)?;
-    let sides = changed_by(&workspace, &session, &turn)?;
+    let (sides, hidden, beside) = match session.damaged_before(&turn) {
+        None => (
+            changed_by(&workspace, &session, &turn)?,
+            hidden_by(&workspace, &session, &turn)?,
+            beside_of(&workspace, &session, &turn)?,
+        ),
+        // What it changed can't be told.
+        Some(damaged) => {
+            context.term.warn(text::plain(damaged.what().as_bytes()));
+            (Sides::both(&turn), Vec::new(), Vec::new())
+        }
+    };
     let (mut changes, _) = differences(&workspace, &sides, &[])?;
-    let hidden = hidden_by(&workspace, &session, &turn)?;
-    let beside = beside_of(&workspace, &session, &turn)?;
     let said = Said::of(&workspace, &session, &turn)?;
     if context.term.is_json() {
         changes.extend(hidden);

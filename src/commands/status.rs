@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::record::{
     DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped, status_letter,
 };
-use super::{Context, Printed, plural};
+use super::{Context, Printed, name_damaged, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::accept::{has_locked, open_operation};
@@ -45,6 +45,9 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let workspace = context.open_to_list()?;
     context.refuse_other_session(&workspace)?;
     let session = Session::active(&workspace)?;
+    if let Some(session) = &session {
+        name_damaged(&mut context.term, session);
+    }
     let open = open_operation(&workspace.git.git_dir);
     let agents = Connected::load(&workspace.scratch()).agents;
     let (mut unsaved, mut begun) = (Unsaved::default(), None);

@@ -501,10 +501,20 @@ impl Answer {
     ///
     /// It did not end with exit code 0, or its pipes broke.
     pub fn close(self) -> Result<()> {
+        self.close_with_stderr().map(drop)
+    }
+
+    /// Waits for the end, and returns what git said beside its answer.
+    ///
+    /// # Errors
+    ///
+    /// It did not end with exit code 0, or its pipes broke.
+    pub fn close_with_stderr(self) -> Result<Vec<u8>> {
         let Answer { reader, text } = self;
         let closed = reader.into_inner().close();
         let (status, stderr) = closed.map_err(|error| broken(&text, error))?;
-        check(text, status, stderr)
+        check(text, status, stderr.clone())?;
+        Ok(stderr)
     }
 
     /// An answer that can't be understood.

@@ -94,6 +94,16 @@ fn how(status: Status) -> String {
     }
 }
 
+/// What may help where a program that is there can't be started.
+fn starting(error: &io::Error) -> &'static str {
+    // ENOMEM, ENFILE, EMFILE, and EAGAIN by either of its numbers.
+    let is_limit = matches!(error.raw_os_error(), Some(11 | 12 | 23 | 24 | 35));
+    match cfg!(unix) && is_limit {
+        true => "it is a limit of the system: ulimit -a shows which there are",
+        false => "see whether it can be run: git --version",
+    }
+}
+
 /// The command that git names where another user owns the repository.
 fn trusting(said: &str) -> Option<String> {
     let command = said.lines().find(|line| line.contains("safe.directory "))?;
@@ -113,9 +123,17 @@ impl From<GitError> for Error {
                 .because(error)
                 .hint("run it inside a repository, or make one: git init")
                 .hint("or keep the turns of this folder without one: edio init --store"),
-            GitError::Start(_) => Error::cannot("git is missing")
-                .because(error)
-                .hint("install git 2.38 or later, and see that it is in PATH"),
+            GitError::Start(ref cause) if cause.kind() == io::ErrorKind::NotFound => {
+                Error::cannot("git is missing")
+                    .because(error)
+                    .hint("install git 2.38 or later, and see that it is in PATH")
+            }
+            GitError::Start(ref cause) => {
+                let hint = starting(cause);
+                Error::cannot("git can't be started")
+                    .because(error)
+                    .hint(hint)
+            }
             GitError::TooOld { .. } => Error::cannot(error.to_string())
                 .hint("install a newer git, and see that it is first in PATH"),
             GitError::Path(_) => Error::cannot(error.to_string()),

@@ -42,7 +42,7 @@ impl Git {
         let names: Vec<Vec<u8>> = names.collect();
         let lines = names
             .iter()
-            .map(|name| [tree.as_str().as_bytes(), b":", name, b"\n"].concat());
+            .map(|name| [b"contents ", tree.as_str().as_bytes(), b":", name, b"\n"].concat());
         let lines = lines.collect::<Vec<_>>().concat();
         let mut answer = self.ask_to_read().input(lines).read()?;
         let mut folders = Folders::new();

@@ -452,9 +452,43 @@ impl Git {
         let raw = self.raw_objects("commit", oids)?;
         let commit = |(oid, raw): (&Oid, Vec<u8>)| {
             let commit = Commit::parse(oid.clone(), &raw);
-            commit.ok_or_else(|| unexpected("git cat-file --batch", &raw))
+            commit.ok_or_else(|| unexpected("git cat-file", &raw))
         };
         oids.iter().zip(raw).map(commit).collect()
+    }
+
+    /// The commit of this id. `None` where it is missing or damaged.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn commit_that_is_whole(&self, oid: &Oid) -> Result<Option<Commit>> {
+        let commits = self.commits_that_are_whole(std::slice::from_ref(oid))?;
+        Ok(commits.into_iter().flatten().next())
+    }
+
+    /// The commits of these ids, in the same order: `None` for one that is missing, damaged, or no commit.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn commits_that_are_whole(&self, oids: &[Oid]) -> Result<Vec<Option<Commit>>> {
+        let mut commits = Vec::with_capacity(oids.len());
+        while commits.len() < oids.len() {
+            let rest = &oids[commits.len()..];
+            let mut objects = self.objects(rest)?;
+            for oid in rest {
+                match objects.next_that_is_whole("commit", oid) {
+                    Ok(raw) => commits.push(raw.and_then(|raw| Commit::parse(oid.clone(), &raw))),
+                    Err(_) => {
+                        // git ends over an object that is damaged behind its beginning: another one reads the rest.
+                        commits.push(None);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(commits)
     }
 
     /// These objects as they are stored, all of this type, in the same order.
@@ -633,14 +667,30 @@ impl Git {
     ///
     /// git could not be started.
     pub fn objects(&self, oids: &[Oid]) -> Result<Objects> {
-        let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
+        let lines: String = oids.iter().map(|oid| format!("contents {oid}\n")).collect();
         Ok(Objects {
             answer: self.ask_to_read().input(lines).read()?,
         })
     }
 
+    /// The same; but the first part of the answer says of each, in this order, whether it is there
+    /// ([`Objects::next_is_there`]).
+    ///
+    /// # Errors
+    ///
+    /// git could not be started.
+    pub fn objects_after_a_look(&self, oids: &[Oid]) -> Result<Objects> {
+        let looks = oids.iter().map(|oid| format!("info {oid}\n"));
+        let contents = oids.iter().map(|oid| format!("contents {oid}\n"));
+        let lines: String = looks.chain(contents).collect();
+        Ok(Objects {
+            answer: self.ask_to_read().input(lines).read()?,
+        })
+    }
+
+    /// Reads objects: its input is `contents NAME`, or `info NAME` for the first line of the answer alone.
     pub(super) fn ask_to_read(&self) -> Ask {
-        self.ask("cat-file").args(["--batch", "--buffer"])
+        self.ask("cat-file").args(["--batch-command", "--buffer"])
     }
 }
 
@@ -658,13 +708,24 @@ impl NewCommit {
     }
 }
 
-/// Objects under way from `git cat-file --batch`.
+/// Objects under way from `git cat-file`.
 pub struct Objects {
     /// The stream; after [`Objects::next_of`] it stands at the object's first byte.
     pub answer: Answer,
 }
 
 impl Objects {
+    /// Is the next object there? That its content is whole is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn next_is_there(&mut self) -> Result<bool> {
+        let header = self.answer.record(b'\n')?;
+        let header = header.ok_or_else(|| self.answer.unexpected("the output is cut off"))?;
+        Ok(!header.ends_with(b" missing"))
+    }
+
     /// Goes on to the next object, which must be this one. Returns its length.
     ///
     /// # Errors
@@ -684,6 +745,22 @@ impl Objects {
             self.answer
                 .unexpected(format!("instead of the {kind} {oid}: {text:?}"))
         })
+    }
+
+    /// Reads the next object. `None` where it is missing or of another type.
+    fn next_that_is_whole(&mut self, kind: &str, oid: &Oid) -> Result<Option<Vec<u8>>> {
+        let header = self.answer.record(b'\n')?.unwrap_or_default();
+        let text = header.to_str_lossy();
+        let words: Vec<&str> = text.split(' ').collect();
+        match (words.as_slice(), words.last().map(|last| last.parse())) {
+            ([id, "missing"], _) if *id == oid.as_str() => Ok(None),
+            ([id, found, _], Some(Ok(length))) if *id == oid.as_str() => {
+                let raw = self.answer.exactly(length)?;
+                self.end_of_object()?;
+                Ok((*found == kind).then_some(raw))
+            }
+            _ => Err(self.answer.unexpected(format!("{text:?}"))),
+        }
     }
 
     /// Reads the line break that follows each object.

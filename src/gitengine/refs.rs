@@ -68,6 +68,24 @@ pub struct RefCommit {
     pub commit: Commit,
 }
 
+/// A ref that leads to no commit that can be read: a power cut or a broken disk does that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedRef {
+    /// The full name.
+    pub name: String,
+    /// Where it points to. `None` where the ref itself is damaged.
+    pub oid: Option<Oid>,
+}
+
+/// Refs that were listed with their commits.
+#[derive(Clone, Debug, Default)]
+pub struct RefCommits {
+    /// Those that point to commits.
+    pub whole: Vec<RefCommit>,
+    /// Those that can't be read.
+    pub damaged: Vec<DamagedRef>,
+}
+
 /// A question for HEAD under way.
 pub struct HeadQuestion {
     branch: Asked,
@@ -247,9 +265,17 @@ impl Git {
     /// # Errors
     ///
     /// git failed.
-    pub fn ref_commits(&self, names: &[&str]) -> Result<Vec<RefCommit>> {
+    pub fn ref_commits(&self, names: &[&str]) -> Result<RefCommits> {
+        match self.list_commits(names) {
+            // It ends over the first commit that it can't read.
+            Err(GitError::Exit { .. } | GitError::Output { .. }) => self.list_each_commit(names),
+            listed => listed,
+        }
+    }
+
+    fn list_commits(&self, names: &[&str]) -> Result<RefCommits> {
         let mut answer = self.ask_for_commits(names).read()?;
-        let mut found = Vec::new();
+        let mut whole = Vec::new();
         while let Some(name) = answer.record(0)? {
             let oid = field(&mut answer)?;
             let kind = field(&mut answer)?;
@@ -261,11 +287,36 @@ impl Git {
             let commit = Oid::new(oid).and_then(|oid| Commit::parse(oid, &raw));
             if let (Some(commit), "commit", Ok(name)) = (commit, kind.as_str(), name.into_string())
             {
-                found.push(RefCommit { name, commit });
+                whole.push(RefCommit { name, commit });
             }
         }
-        answer.close()?;
-        Ok(found)
+        let damaged = broken_refs(&answer.close_with_stderr()?);
+        Ok(RefCommits { whole, damaged })
+    }
+
+    /// The same in two steps: a commit that can't be read does the others no harm.
+    fn list_each_commit(&self, names: &[&str]) -> Result<RefCommits> {
+        let listed = self.ask_for_names(names).outcome()?;
+        let named = match listed.status.success() {
+            true => read_names(&listed.stdout),
+            // Why not is said in git's words.
+            false => self.ref_names(names)?,
+        };
+        let oids: Vec<Oid> = named.iter().map(|(_, oid)| oid.clone()).collect();
+        let mut refs = RefCommits {
+            whole: Vec::new(),
+            damaged: broken_refs(&listed.stderr),
+        };
+        for ((name, oid), commit) in named.into_iter().zip(self.commits_that_are_whole(&oids)?) {
+            match commit {
+                Some(commit) => refs.whole.push(RefCommit { name, commit }),
+                None => refs.damaged.push(DamagedRef {
+                    name,
+                    oid: Some(oid),
+                }),
+            }
+        }
+        Ok(refs)
     }
 
     /// Begins to ask for these refs and their commits, as they are now. The same question is then answered at once.
@@ -285,17 +336,36 @@ impl Git {
     ///
     /// git failed.
     pub fn ref_names(&self, names: &[&str]) -> Result<Vec<(String, Oid)>> {
-        let ask = self
-            .ask("for-each-ref")
-            .arg("--format=%(objectname) %(refname)")
-            .args(names);
-        let output = ask.run()?;
-        let pair = |line: &[u8]| {
-            let (oid, name) = line.split_once_str(" ")?;
-            Some((name.to_str().ok()?.to_owned(), Oid::from_bytes(oid)?))
-        };
-        Ok(output.lines().filter_map(pair).collect())
+        Ok(read_names(&self.ask_for_names(names).run()?))
     }
+
+    fn ask_for_names(&self, names: &[&str]) -> Ask {
+        self.ask("for-each-ref")
+            .arg("--format=%(objectname) %(refname)")
+            .args(names)
+    }
+}
+
+fn read_names(output: &[u8]) -> Vec<(String, Oid)> {
+    let pair = |line: &[u8]| {
+        let (oid, name) = line.split_once_str(" ")?;
+        Some((name.to_str().ok()?.to_owned(), Oid::from_bytes(oid)?))
+    };
+    output.lines().filter_map(pair).collect()
+}
+
+/// The refs that git leaves out of a list, and only warns of: their files are empty or garbled.
+fn broken_refs(stderr: &[u8]) -> Vec<DamagedRef> {
+    let names = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix(b"warning: ignoring broken ref "));
+    let damaged = names.filter_map(|name| {
+        Some(DamagedRef {
+            name: name.to_str().ok()?.to_owned(),
+            oid: None,
+        })
+    });
+    damaged.collect()
 }
 
 fn field(answer: &mut Answer) -> Result<String> {

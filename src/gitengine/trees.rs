@@ -77,7 +77,7 @@ impl Git {
         }
         let lines: String = trees
             .iter()
-            .map(|tree| format!("{tree}:{name}\n"))
+            .map(|tree| format!("contents {tree}:{name}\n"))
             .collect();
         let ask = self.ask_to_read();
         let mut answer = ask.input(lines).read()?;

@@ -112,12 +112,10 @@ impl Address {
                 }
                 Ok(turn)
             }
-            Address::Last => match session.turns.values().next_back() {
-                Some(turn) => Ok(turn.clone()),
-                None => {
-                    Err(Error::cannot("the session has no last turn").hint(session.which_turns()))
-                }
-            },
+            Address::Last if session.turns.is_empty() && session.damaged.is_empty() => {
+                Err(Error::cannot("the session has no last turn").hint(session.which_turns()))
+            }
+            Address::Last => session.turn(workspace, session.last()),
             Address::Commit(digits) => find_commit(session, digits),
         }
     }
@@ -151,8 +149,7 @@ fn find_step(workspace: &Workspace, session: &Session, number: Number) -> Result
         .and_then(|turn| turn.parent.clone())
         .or_else(|| session.current.as_ref().map(|turn| turn.commit.clone()));
     while let Some(oid) = next {
-        let found = workspace.git.commits(std::slice::from_ref(&oid))?;
-        match found.first().and_then(Turn::read) {
+        match Turn::of(workspace, &oid)? {
             Some(turn) if turn.number() == number => return Ok(turn),
             Some(turn) if turn.note.kind == Kind::Step => next = turn.parent,
             _ => break,

@@ -6,12 +6,43 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
-use crate::gitengine::{Commit, Oid};
+use crate::gitengine::{Commit, GitError, Oid};
 
 use super::ops::Operation;
 use super::refnames::SessionId;
+use super::trailers;
 use super::turn::{Kind, Turn};
 use super::workspace::Workspace;
+
+/// The commits that these lead to, without the history that the user's own refs hold. Where one can't be read, all that can
+/// be reached without it.
+///
+/// # Errors
+///
+/// git failed.
+pub fn history(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Commit>> {
+    match workspace.git.history(tips) {
+        Err(GitError::Exit { .. }) => walk(workspace, tips),
+        read => Ok(read?),
+    }
+}
+
+/// Goes from commit to commit, and no further than edio's own.
+fn walk(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Commit>> {
+    let mut next: Vec<Oid> = tips.iter().map(|tip| (*tip).clone()).collect();
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    while !next.is_empty() {
+        next.retain(|oid| seen.insert(oid.clone()));
+        let commits = workspace.git.commits_that_are_whole(&next)?;
+        let own = commits.into_iter().flatten();
+        let own: Vec<Commit> = own
+            .filter(|commit| trailers::parse(&commit.message).is_some())
+            .collect();
+        next = own.iter().flat_map(|c| c.parents.clone()).collect();
+        found.extend(own);
+    }
+    Ok(found)
+}
 
 /// Commits that were read, by their ids.
 pub struct Ancestry(HashMap<Oid, Commit>);
@@ -25,7 +56,7 @@ impl Ancestry {
     pub fn read(workspace: &Workspace, tips: &[&Oid]) -> Result<Self> {
         let commits = match tips.is_empty() {
             true => Vec::new(),
-            false => workspace.git.history(tips)?,
+            false => history(workspace, tips)?,
         };
         let by_id = commits
             .into_iter()
@@ -79,12 +110,9 @@ impl Ancestry {
         if unread.is_empty() {
             return Ok(());
         }
-        let missing = workspace.git.unknown_commits(&unread)?;
-        let there = unread.into_iter().filter(|oid| !missing.contains(oid));
-        let commits = workspace.git.commits(&there.collect::<Vec<_>>())?;
-        let by_id = commits
-            .into_iter()
-            .map(|commit| (commit.oid.clone(), commit));
+        let commits = workspace.git.commits_that_are_whole(&unread)?;
+        let whole = commits.into_iter().flatten();
+        let by_id = whole.map(|commit| (commit.oid.clone(), commit));
         self.0.extend(by_id);
         Ok(())
     }

@@ -112,6 +112,7 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
     refuse_half_done(workspace, &session)?;
     wait_for_packed_refs(workspace)?;
     workspace.git = workspace.git.synced();
+    session.refuse_damaged()?;
     let current = session.current()?.clone();
     let (text, tree) = ("close".to_owned(), current.tree.clone());
     let operation = Operation::on_work_tree(Deed::Close, text, tree, &session, &current);

@@ -34,6 +34,16 @@ pub struct Sides {
     pub new: Oid,
 }
 
+impl Sides {
+    /// Twice the tree of this turn: nothing differs.
+    pub fn both(turn: &Turn) -> Self {
+        Self {
+            old: turn.tree.clone(),
+            new: turn.tree.clone(),
+        }
+    }
+}
+
 impl FromStr for Comparison {
     type Err = String;
 

@@ -98,8 +98,9 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
     let keep = number(workspace, "edio.keepturns")?;
     let mut plan = Plan::default();
     for session in Session::all(workspace)? {
-        let Some(last_used) = last_used(&session) else {
-            // Nothing in it is edio's: it is not edio's to prune.
+        let Some(last_used) = last_used(&session).filter(|_| session.damaged.is_empty()) else {
+            // Nothing in it is edio's, so that it is not edio's to prune; or something can't be read, and what hangs on it
+            // can't be told.
             continue;
         };
         let is_alive = session.shelf == Shelf::Active && is_alive(&session, &living);

@@ -27,6 +27,7 @@ pub mod credit;
 pub mod dialogue;
 pub mod export;
 pub mod fetch;
+mod fifos;
 pub mod forget;
 pub mod gc;
 pub mod gitlock;

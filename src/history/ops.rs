@@ -4,7 +4,7 @@
 //! knows what was meant, and what was there before.
 
 use crate::error::Result;
-use crate::gitengine::{Commit, NewCommit, Oid, RefChange};
+use crate::gitengine::{Commit, GitError, NewCommit, Oid, RefChange};
 
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -317,6 +317,23 @@ pub fn take_off_last(workspace: &Locked, session: &mut Session) -> Result<()> {
     refs::change(workspace, &[change])
 }
 
+/// The commits before an operation, the last one first. Where one can't be read, the operations down to it.
+fn line_of(workspace: &Workspace, last: &Commit) -> Result<Vec<Commit>> {
+    match workspace.git.first_parents(&last.oid) {
+        Err(GitError::Exit { .. }) => {}
+        line => return Ok(line?),
+    }
+    let mut line = vec![last.clone()];
+    while let Some(before) = line.last().and_then(|commit| commit.parents.first()) {
+        let before = workspace.git.commit_that_is_whole(before)?;
+        match before.filter(|commit| Operation::read(commit).is_some()) {
+            Some(commit) => line.push(commit),
+            None => break,
+        }
+    }
+    Ok(line)
+}
+
 /// The operations of a session with their commits, the oldest first.
 ///
 /// # Errors
@@ -327,7 +344,7 @@ pub fn all(workspace: &Workspace, session: &Session) -> Result<Vec<(Oid, Operati
         return Ok(Vec::new());
     };
     let mut operations = Vec::new();
-    for commit in workspace.git.first_parents(&last.oid)? {
+    for commit in line_of(workspace, last)? {
         // The first operation has no operation before it.
         let Some(operation) = Operation::read(&commit) else {
             break;

@@ -49,9 +49,10 @@ fn baselines(workspace: &Workspace, sessions: &[Session]) -> Result<Vec<Option<O
         .collect();
     while !behind.is_empty() {
         let oids: Vec<Oid> = behind.iter().map(|(_, oid)| oid.clone()).collect();
-        let commits = workspace.git.commits(&oids)?;
+        let commits = workspace.git.commits_that_are_whole(&oids)?;
         let turns = behind.iter().zip(&commits);
-        let turns = turns.filter_map(|((at, _), commit)| Some((*at, Turn::read(commit)?)));
+        let turns =
+            turns.filter_map(|((at, _), commit)| Some((*at, Turn::read(commit.as_ref()?)?)));
         let mut further = Vec::new();
         for (at, turn) in turns.filter(|(at, turn)| turn.note.session == sessions[*at].id) {
             match turn.note.kind {

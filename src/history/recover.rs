@@ -31,6 +31,7 @@ use super::workspace::Locked;
 ///
 /// git failed.
 pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
+    mend_current(workspace, &mut session)?;
     let Some(turn) = unknown_turn(&session).cloned() else {
         return Ok(session);
     };
@@ -54,17 +55,32 @@ pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
     Ok(session)
 }
 
+/// Puts `current`, where it leads to nothing that can be read, at the last turn that can. The turn's own ref stays.
+fn mend_current(workspace: &Locked, session: &mut Session) -> Result<()> {
+    let Some(current) = &session.current else {
+        return Ok(());
+    };
+    let Some(damaged) = session.damaged_at(Leaf::Current) else {
+        return Ok(());
+    };
+    if damaged.oid.is_none() {
+        refs::remove_broken(workspace, &damaged.name)?;
+    }
+    let change = RefChange::set(damaged.name.clone(), damaged.oid.as_ref(), &current.commit);
+    refs::change(workspace, &[change])?;
+    session
+        .damaged
+        .retain(|damaged| damaged.leaf != Leaf::Current);
+    Ok(())
+}
+
 fn unknown_turn(session: &Session) -> Option<&Turn> {
     let operation = last_operation(session);
     let known = operation.as_ref().map_or(0, |operation| operation.last);
     let turn = session.turns.values().next_back();
     let Some(current) = &session.current else {
-        // Somebody deleted `current`: it stood at the last turn, or where an operation since has led.
-        let led = operation.and_then(|operation| session.by_commit(&operation.to));
-        return turn
-            .filter(|turn| turn.number().turn > known)
-            .or(led)
-            .or(turn);
+        // Somebody deleted `current`.
+        return session.stood_at();
     };
     let grew = |turn: &&Turn| turn.parent.as_ref() == Some(&current.commit) && *turn != current;
     turn.filter(grew).filter(|turn| turn.number().turn > known)

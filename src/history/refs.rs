@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, While};
 use crate::gitengine::{GitError, RefChange};
 
 use super::gitlock;
@@ -73,6 +73,20 @@ pub fn change_in_chunks(workspace: &Locked, changes: &[RefChange]) -> Result<()>
     changes
         .chunks(CHUNK)
         .try_for_each(|chunk| change(workspace, chunk))
+}
+
+/// Removes the file of one of edio's refs in which git finds nothing that it could be: git itself neither moves nor
+/// deletes such a ref.
+///
+/// # Errors
+///
+/// It can't be removed.
+pub fn remove_broken(workspace: &Locked, name: &str) -> Result<()> {
+    let file = workspace.git.common_dir.join(name);
+    match name.starts_with(refnames::ALL) {
+        true => fs::remove_file(&file).or_cannot(|| format!("can't remove {}", file.display())),
+        false => Ok(()),
+    }
 }
 
 /// Removes the locks that killed processes left on edio's refs. Returns how many.

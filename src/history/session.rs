@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Commit, Oid, RefCommit};
+use crate::gitengine::{Commit, DamagedRef, Oid, RefCommits};
 
-use super::ancestry::Ancestry;
+use super::ancestry::{self, Ancestry};
 use super::bytes::Unnoted;
 use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
@@ -30,10 +30,81 @@ pub struct Session {
     pub side: Option<Oid>,
     /// Where its refs point to, by what they are for.
     pub refs: Vec<(Leaf, Oid)>,
+    /// Those of its refs that lead to nothing that can be read.
+    pub damaged: Vec<Damaged>,
     /// The baseline, once it was looked up.
     pub baseline: Option<Turn>,
     /// The numbers of its turns, by commit: to look through all turns for each would take their square.
     pub numbers: HashMap<Oid, u32>,
+}
+
+/// A ref of a session whose commit can't be read. It stays, and its number is not given out again: a copy of the
+/// repository may still have what is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// What it is for.
+    pub leaf: Leaf,
+    /// Where it points to. `None` where the ref itself is damaged.
+    pub oid: Option<Oid>,
+    /// Its full name.
+    pub name: String,
+}
+
+impl Damaged {
+    fn read(damaged: DamagedRef) -> Option<(Shelf, SessionId, Self)> {
+        let DamagedRef { name, oid } = damaged;
+        let (shelf, id, leaf) = refnames::parse(&name)?;
+        Some((shelf, id, Self { leaf, oid, name }))
+    }
+
+    /// What can't be read, and why, in a person's words.
+    pub fn what(&self) -> String {
+        let what = match self.leaf {
+            Leaf::Turn(number) => format!("turn {number}"),
+            Leaf::Current => "where the work tree stands".to_owned(),
+            Leaf::Ops => "the last operation".to_owned(),
+            Leaf::Side => "what is kept beside the turns".to_owned(),
+        };
+        match &self.oid {
+            Some(oid) => format!("{what} can't be read: its commit {oid} is missing or damaged"),
+            None => format!("{what} can't be read: the ref {} is damaged", self.name),
+        }
+    }
+
+    /// How to go on.
+    pub fn remedy(&self) -> String {
+        if self.leaf == Leaf::Current {
+            return "go on from the last turn that can be read: edio snapshot".to_owned();
+        }
+        let without = match &self.oid {
+            Some(_) => format!("git update-ref --no-deref -d {}", self.name),
+            None => format!("remove the file {} in the git directory", self.name),
+        };
+        match &self.oid {
+            Some(oid) => format!(
+                "put the object {oid} back from a copy of the repository; or go on without it: {without}"
+            ),
+            None => format!("go on without it: {without}"),
+        }
+    }
+
+    /// Says so, as the answer to whoever needs it.
+    pub fn error(&self) -> Error {
+        Error::cannot(self.what())
+            .hint("the other turns are as they were: edio log")
+            .hint(self.remedy())
+    }
+}
+
+/// What can't be read of all sessions.
+///
+/// # Errors
+///
+/// git failed.
+pub fn all_damaged(workspace: &Workspace) -> Result<Vec<(SessionId, Damaged)>> {
+    let refs = workspace.git.ref_commits(&[refnames::ALL])?;
+    let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
+    Ok(damaged.map(|(_, id, damaged)| (id, damaged)).collect())
 }
 
 impl Session {
@@ -124,8 +195,28 @@ impl Session {
             return self.find_baseline(workspace);
         }
         self.turns.get(&number).cloned().ok_or_else(|| {
-            Error::cannot(format!("there is no turn {number}")).hint(self.which_turns())
+            let damaged = self.damaged_at(Leaf::Turn(number));
+            damaged.map_or_else(
+                || Error::cannot(format!("there is no turn {number}")).hint(self.which_turns()),
+                Damaged::error,
+            )
         })
+    }
+
+    /// What is known of a ref that can't be read.
+    pub fn damaged_at(&self, leaf: Leaf) -> Option<&Damaged> {
+        self.damaged.iter().find(|damaged| damaged.leaf == leaf)
+    }
+
+    /// Refuses where something of the session can't be read: what is put away or written anew without that could be lost.
+    ///
+    /// # Errors
+    ///
+    /// Something can't be read.
+    pub fn refuse_damaged(&self) -> Result<()> {
+        self.damaged
+            .first()
+            .map_or(Ok(()), |damaged| Err(damaged.error()))
     }
 
     /// The baseline: turn 0.
@@ -161,8 +252,7 @@ impl Session {
     fn baseline_from(&self, workspace: &Workspace, way: Option<Oid>) -> Result<Option<Turn>> {
         let mut next = way;
         while let Some(oid) = next {
-            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
-            let turn = commits.first().and_then(Turn::read);
+            let turn = Turn::of(workspace, &oid)?;
             match turn.filter(|turn| turn.note.session == self.id) {
                 Some(turn) if turn.note.kind == Kind::Baseline => return Ok(Some(turn)),
                 Some(turn) => next = turn.parent,
@@ -178,22 +268,41 @@ impl Session {
     ///
     /// It can't be reached any more, or git failed.
     pub fn before(&self, workspace: &Workspace, turn: &Turn) -> Result<Turn> {
+        self.before_if_whole(workspace, turn)?.ok_or_else(|| {
+            let error = Error::cannot(format!(
+                "what turn {} grew from can't be found",
+                turn.number()
+            ));
+            match self.damaged_before(turn) {
+                Some(damaged) => error.because(damaged.error()).hint(damaged.remedy()),
+                None => error,
+            }
+        })
+    }
+
+    /// The same; `None` where it can't be reached any more.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn before_if_whole(&self, workspace: &Workspace, turn: &Turn) -> Result<Option<Turn>> {
         let mut next = turn.parent.clone();
         while let Some(oid) = next {
             if let Some(before) = self.by_commit(&oid) {
-                return Ok(before.clone());
+                return Ok(Some(before.clone()));
             }
-            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
-            match commits.first().and_then(Turn::read) {
+            match Turn::of(workspace, &oid)? {
                 Some(found) if found.note.kind == Kind::Step => next = found.parent,
-                Some(found) => return Ok(found),
-                None => break,
+                found => return Ok(found),
             }
         }
-        Err(Error::cannot(format!(
-            "what turn {} grew from can't be found",
-            turn.number()
-        )))
+        Ok(None)
+    }
+
+    /// The turn that can't be read and that this one grew from.
+    pub fn damaged_before(&self, turn: &Turn) -> Option<&Damaged> {
+        let mut damaged = self.damaged.iter();
+        damaged.find(|damaged| damaged.oid.is_some() && damaged.oid == turn.parent)
     }
 
     /// The same session with those turns, too, whose refs were dropped from the middle.
@@ -207,7 +316,7 @@ impl Session {
             return Ok(session);
         }
         let tips: Vec<&Oid> = self.refs.iter().map(|(_, oid)| oid).collect();
-        for commit in workspace.git.history(&tips)? {
+        for commit in ancestry::history(workspace, &tips)? {
             let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
             let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
             if let Some(turn) = turn.filter(numbered)
@@ -232,8 +341,7 @@ impl Session {
         let mut steps = Vec::new();
         let mut next = tip.filter(|oid| self.by_commit(oid).is_none());
         while let Some(oid) = next {
-            let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
-            let step = commits.first().and_then(Turn::read);
+            let step = Turn::of(workspace, &oid)?;
             let Some(step) = step.filter(|turn| turn.note.kind == Kind::Step) else {
                 break;
             };
@@ -251,7 +359,7 @@ impl Session {
     /// git failed.
     pub fn lineage(&self, workspace: &Workspace) -> Result<Lineage> {
         let tips: Vec<&Oid> = self.tips().collect();
-        let commits = workspace.git.history(&tips)?;
+        let commits = ancestry::history(workspace, &tips)?;
         let turns = commits.iter().filter_map(Turn::read);
         // What a branch of the user's holds is not in that.
         let known = self.known().cloned();
@@ -320,6 +428,14 @@ impl Session {
     /// The highest number that was given out.
     pub fn last(&self) -> u32 {
         let turns = self.turns.keys().next_back().copied().unwrap_or(0);
+        let damaged = self
+            .damaged
+            .iter()
+            .filter_map(|damaged| match damaged.leaf {
+                Leaf::Turn(number) => Some(number),
+                _ => None,
+            });
+        let turns = damaged.fold(turns, u32::max);
         // After a restore from another session, `current` is a turn of that one.
         // A step bears the number of a turn that is still to come.
         let own = self
@@ -461,7 +577,7 @@ fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
     }
     // Nothing is remembered, or what is remembered is gone: the newest session of this work tree it is.
     let refs = workspace.git.ref_commits(&[refnames::ACTIVE])?;
-    let mine = refs.iter().filter_map(|found| {
+    let mine = refs.whole.iter().filter_map(|found| {
         let (_, id, leaf) = refnames::parse(&found.name)?;
         let here = match leaf {
             Leaf::Current | Leaf::Turn(_) => {
@@ -486,9 +602,11 @@ fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
 }
 
 /// Is it still archived, since a process was killed that gave it its refs back, and comes to `current` last?
-fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &[RefCommit]) -> Result<bool> {
+fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &RefCommits) -> Result<bool> {
     let current = refnames::name(Shelf::Active, id, Leaf::Current);
-    if refs.iter().any(|found| found.name == current) {
+    let whole = refs.whole.iter().map(|found| &found.name);
+    let mut names = whole.chain(refs.damaged.iter().map(|found| &found.name));
+    if names.any(|name| *name == current) {
         return Ok(false);
     }
     let archived = refnames::name(Shelf::Archive, id, Leaf::Current);
@@ -496,31 +614,58 @@ fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &[RefCommit]) -
 }
 
 /// Sorts refs into the sessions that they belong to.
-fn gather(refs: Vec<RefCommit>) -> Vec<Session> {
+fn gather(refs: RefCommits) -> Vec<Session> {
     let mut sessions: BTreeMap<(SessionId, Shelf), Session> = BTreeMap::new();
-    for found in refs {
+    for found in refs.whole {
         let Some((shelf, id, leaf)) = refnames::parse(&found.name) else {
             continue;
         };
-        let session = sessions
-            .entry((id.clone(), shelf))
-            .or_insert_with(|| Session {
-                id,
-                shelf,
-                turns: BTreeMap::new(),
-                current: None,
-                ops: None,
-                side: None,
-                refs: Vec::new(),
-                baseline: None,
-                numbers: HashMap::new(),
-            });
+        let session = sessions.entry((id.clone(), shelf));
+        let session = session.or_insert_with(|| Session::unread(id, shelf));
         session.add(leaf, found.commit);
     }
-    sessions.into_values().collect()
+    for (shelf, id, damaged) in refs.damaged.into_iter().filter_map(Damaged::read) {
+        let session = sessions.entry((id.clone(), shelf));
+        let session = session.or_insert_with(|| Session::unread(id, shelf));
+        session.damaged.push(damaged);
+    }
+    let mut sessions: Vec<Session> = sessions.into_values().collect();
+    for session in &mut sessions {
+        if session.damaged_at(Leaf::Current).is_some() {
+            session.current = session.stood_at().cloned();
+        }
+    }
+    sessions
 }
 
 impl Session {
+    fn unread(id: SessionId, shelf: Shelf) -> Self {
+        Self {
+            id,
+            shelf,
+            turns: BTreeMap::new(),
+            current: None,
+            ops: None,
+            side: None,
+            refs: Vec::new(),
+            damaged: Vec::new(),
+            baseline: None,
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Where it stood, as far as that can be told without its `current`: at the last turn, or where an operation since has
+    /// led.
+    pub fn stood_at(&self) -> Option<&Turn> {
+        let operation = self.ops.as_ref().and_then(Operation::read);
+        let known = operation.as_ref().map_or(0, |operation| operation.last);
+        let turn = self.turns.values().next_back();
+        let led = operation.and_then(|operation| self.by_commit(&operation.to));
+        turn.filter(|turn| turn.number().turn > known)
+            .or(led)
+            .or(turn)
+    }
+
     fn add(&mut self, leaf: Leaf, commit: Commit) {
         self.refs.push((leaf, commit.oid.clone()));
         match leaf {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefChange, RepoPath};
 
+use super::ancestry;
 use super::bytes::{self, RawIds};
 use super::conversation;
 use super::journal::{self, Journal};
@@ -311,7 +312,7 @@ pub struct Held {
 ///
 /// git failed.
 pub fn held(workspace: &Workspace, tips: &[&Oid]) -> Result<Vec<Held>> {
-    let commits = workspace.git.history(tips)?.into_iter();
+    let commits = ancestry::history(workspace, tips)?.into_iter();
     let held = commits.map(|commit| {
         let said = trailers::parse(&commit.message);
         let original = said.and_then(|(_, said)| Oid::new(said.get(COPY_OF)?));

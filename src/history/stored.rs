@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::Result;
 use crate::gitengine::{Commit, Oid};
 
+use super::ancestry;
 use super::conversation;
 use super::forget::Extent;
 use super::redact::Redactor;
@@ -68,7 +69,7 @@ pub fn find(workspace: &Workspace, extent: &Extent, in_files: bool) -> Result<Ve
         return Ok(Vec::new());
     }
     let ids: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
-    let mut noted = noted(workspace.git.history(&tips)?);
+    let mut noted = noted(ancestry::history(workspace, &tips)?);
     noted.retain(|noted| ids.contains(&noted.session));
     let mut secrets = find_in_texts(workspace, &redactor, &noted)?;
     if in_files {

@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gitengine::{Commit, Head, Oid, Signature, Stat};
+use crate::gitengine::{Commit, GitError, Head, Oid, Signature, Stat};
 
 use super::choice::Choice;
 use super::refnames::SessionId;
 use super::skipped::{self, Skipped};
 use super::trailers::{self, Trailers};
+use super::workspace::Workspace;
 
 /// Why a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +224,16 @@ impl Turn {
             seconds: commit.seconds,
             note: Note::read(&commit.message)?,
         })
+    }
+
+    /// The snapshot of this commit; `None` where it is none of edio's, or can't be read.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn of(workspace: &Workspace, commit: &Oid) -> Result<Option<Self>, GitError> {
+        let commit = workspace.git.commit_that_is_whole(commit)?;
+        Ok(commit.as_ref().and_then(Self::read))
     }
 
     /// The number.

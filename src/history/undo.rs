@@ -20,7 +20,7 @@ use super::restore::{
     own_session, perform, plan_to, save_unsaved,
 };
 use super::scan::{Scan, scan_beside};
-use super::session::Session;
+use super::session::{Damaged, Session};
 use super::side;
 use super::snapshot::{self, Moment};
 use super::turn::{Kind, Turn};
@@ -301,9 +301,15 @@ fn snapshot_of(workspace: &Workspace, session: &Session, commit: &Oid) -> Result
     if let Some(turn) = session.by_commit(commit) {
         return Ok(turn.clone());
     }
-    let commits = workspace.git.commits(std::slice::from_ref(commit))?;
-    let turn = commits.first().and_then(Turn::read);
-    turn.ok_or_else(|| Error::cannot(format!("{commit} is no snapshot of edio's")))
+    let turn = Turn::of(workspace, commit)?;
+    turn.ok_or_else(|| {
+        let mut damaged = session.damaged.iter();
+        let damaged = damaged.find(|damaged| damaged.oid.as_ref() == Some(commit));
+        damaged.map_or_else(
+            || Error::cannot(format!("{commit} is no snapshot of edio's")),
+            Damaged::error,
+        )
+    })
 }
 
 impl Past {
@@ -327,13 +333,18 @@ impl Past {
     }
 
     fn took(&mut self, workspace: &Workspace, session: &Session, turn: &Turn) -> Result<()> {
-        let before = session.before(workspace, turn)?;
+        let before = match (session.before_if_whole(workspace, turn)?, &turn.parent) {
+            (Some(before), _) => before.commit,
+            // It can't be read: that is for an undo that comes to it.
+            (None, Some(parent)) => parent.clone(),
+            (None, None) => session.before(workspace, turn)?.commit,
+        };
         let opening = self.opening.take();
         let opening = opening.as_ref();
         self.done.push(Event {
             id: turn.commit.clone(),
             what: format!("turn {} ({})", turn.number(), turn.note.subject()),
-            before: before.commit,
+            before,
             archived: None,
             side: opening.and_then(|opening| opening.side.clone()),
             made: opening.map(|opening| opening.tree.clone()),

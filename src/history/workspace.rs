@@ -14,6 +14,7 @@ use crate::gitengine::{
 };
 use crate::process::Trace;
 
+use super::fifos;
 use super::lock::Lock;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
@@ -94,6 +95,7 @@ pub struct Workspace {
 pub struct Locked {
     workspace: Workspace,
     lock: Option<Lock>,
+    _fifos: fifos::Watch,
 }
 
 impl Locked {
@@ -246,6 +248,7 @@ impl Workspace {
             workspace.state.git = place.git.as_deref().and_then(identity);
         }
         Ok(Locked {
+            _fifos: fifos::Watch::begin(&workspace.git.work_tree),
             workspace,
             lock: Some(lock),
         })
@@ -328,7 +331,11 @@ impl Workspace {
         if let Some(session) = &self.state.session {
             let name = refnames::name(Shelf::Active, &session.id, Leaf::Current);
             let found = self.git.ref_commits(&[&name])?;
-            self.pointed = found.into_iter().next().map(|found| Pointed {
+            if !found.damaged.is_empty() {
+                // What the cached index stands on may be damaged, too.
+                self.state.cache = None;
+            }
+            self.pointed = found.whole.into_iter().next().map(|found| Pointed {
                 commit: found.commit.oid,
                 tree: found.commit.tree,
             });

@@ -111,6 +111,7 @@ fn session() -> Session {
             .collect(),
         ops: None,
         side: None,
+        damaged: Vec::new(),
         refs: Vec::new(),
         baseline: Some(turn(
             0,

@@ -118,6 +118,7 @@ pub fn prepare(
     refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
     archive::refuse_half_done(workspace, &before)?;
+    before.refuse_damaged()?;
     let scan = scan(workspace, TooMuch::Refuse)?;
     let head = scan.head.clone();
     if wish.branch == Onto::Sessions {

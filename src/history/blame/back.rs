@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::gitengine::{Follow, Line, Oid, RepoPath};
 
+use super::super::ancestry;
 use super::super::refnames::SessionId;
 use super::super::turn::{Kind, Number, Turn};
 use super::beyond::{Earlier, Elsewhere, Finds, Way};
@@ -131,7 +132,7 @@ impl Elsewhere<'_> {
             let session = self.session(id)?.into_iter();
             let turns = session.flat_map(|session| session.turns.values().chain(&session.current));
             let tips: Vec<&Oid> = turns.map(|turn| &turn.commit).collect();
-            let history = workspace.git.history(&tips)?;
+            let history = ancestry::history(workspace, &tips)?;
             let turns = history.iter().filter_map(Turn::read);
             let own = turns.filter(|turn| &turn.note.session == id);
             let mut all: Vec<(Number, Oid)> = own.map(|t| (t.number(), t.commit)).collect();

@@ -52,7 +52,7 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Other>> {
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     let refs = workspace.git.ref_commits(&patterns)?;
     let of = |wanted: Leaf| {
-        let found = refs.iter().filter_map(|found| {
+        let found = refs.whole.iter().filter_map(|found| {
             let (shelf, id, leaf) = refnames::parse(&found.name)?;
             (leaf == wanted).then_some((shelf, id, &found.commit))
         });

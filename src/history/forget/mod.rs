@@ -120,6 +120,7 @@ struct Cut {
 pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<Plan> {
     empty_quarantine(&workspace.git, &workspace.scratch())?;
     let sessions = Session::all(workspace)?;
+    sessions.iter().try_for_each(Session::refuse_damaged)?;
     let others = other_refs(workspace)?;
     let all = sessions.iter().flat_map(tips);
     let graph = Graph::read(workspace, all.chain(others.iter().map(|(_, oid)| oid)))?;
@@ -183,6 +184,7 @@ fn tips(session: &Session) -> impl Iterator<Item = &Oid> {
 fn other_refs(workspace: &Workspace) -> Result<Vec<(String, Oid)>> {
     let refs = workspace.git.ref_commits(&[refnames::ALL])?;
     let others = refs
+        .whole
         .into_iter()
         .filter(|found| refnames::parse(&found.name).is_none());
     Ok(others.map(|found| (found.name, found.commit.oid)).collect())

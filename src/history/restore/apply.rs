@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Conversion, Entry, Git, Mode, Objects, Oid, RepoPath, Settings};
+use crate::gitengine::{Conversion, Entry, Git, GitError, Mode, Objects, Oid, RepoPath, Settings};
 
 use super::super::bytes::RawIds;
 use super::disk::{Content, Disk, Displaced};
 use super::plan::{Action, Look, OnDisk, Plan};
-use super::source::Sources;
+use super::source::{Sources, content_is_missing};
 
 /// What was done.
 #[derive(Debug, Default)]
@@ -56,8 +56,24 @@ pub fn start_contents(git: &Git, plan: &Plan, sources: &Sources) -> Result<Optio
     let oids: Vec<Oid> = blobs.iter().flatten().copied().cloned().collect();
     match blobs.is_empty() {
         true => Ok(None),
-        false => Ok(Some(git.objects(&oids)?)),
+        false => Ok(Some(git.objects_after_a_look(&oids)?)),
     }
+}
+
+/// Looks whether all contents are there that [`start_contents`] has begun to read.
+///
+/// # Errors
+///
+/// One is missing, or git failed.
+pub fn look_for_contents(plan: &Plan, sources: &Sources, contents: &mut Objects) -> Result<()> {
+    for (path, new, _) in plan.actions.iter().filter_map(written) {
+        if let Some(blob) = sources.blob(path, new)
+            && !contents.next_is_there()?
+        {
+            return Err(content_is_missing(path, blob));
+        }
+    }
+    Ok(())
 }
 
 type Write<'a> = (&'a RepoPath, &'a Entry, Option<&'a Entry>);
@@ -149,13 +165,28 @@ impl Work<'_> {
             let displaced = match sources.blob(path, new) {
                 Some(blob) => {
                     let length = objects.next_of("blob", blob);
-                    let length = length.map_err(|error| stopped(path, error))?;
+                    let length = length.map_err(|error| cut_off(path, blob, error))?;
                     let mut bytes = objects.answer.reader.by_ref().take(length);
                     let fresh = plan.beside.get(path).copied().flatten();
-                    let displaced = place(self.disk, path, mode, length, &mut bytes, fresh);
-                    let displaced = displaced.map_err(|error| stopped(path, error))?;
-                    objects.end_of_object()?;
-                    displaced
+                    match place(self.disk, path, mode, length, &mut bytes, fresh) {
+                        Ok(displaced) => {
+                            objects.end_of_object()?;
+                            displaced
+                        }
+                        // git ends where it can't read on.
+                        Err(_)
+                            if bytes.limit() > 0
+                                && bytes.fill_buf().is_ok_and(<[u8]>::is_empty) =>
+                        {
+                            let error = objects.answer.unexpected("the output is cut off");
+                            return Err(cut_off(
+                                path,
+                                blob,
+                                objects.answer.close().err().unwrap_or(error),
+                            ));
+                        }
+                        Err(error) => return Err(stopped(path, error)),
+                    }
                 }
                 None => place_staged(self.disk, path, mode, &sources.staged(path))
                     .map_err(|error| stopped(path, error))?,
@@ -295,5 +326,16 @@ fn verify(disk: &Disk, plan: &Plan, settings: &Settings) -> Result<()> {
 }
 
 fn stopped(path: &RepoPath, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::cannot(format!("the restore stopped at {path}")).because(error)
+    Error::cannot(format!("the restore stopped at {path}"))
+        .because(error)
+        .hint("to finish it: give the same command again")
+}
+
+/// Stopped in the middle of a content that is damaged: to try again does not help.
+fn cut_off(path: &RepoPath, blob: &Oid, error: GitError) -> Error {
+    Error::cannot(format!(
+        "the restore stopped at {path}: its content, the blob {blob}, is damaged"
+    ))
+    .because(error)
+    .hint("to have other paths of that turn: edio restore TURN -f FILE")
 }

@@ -22,6 +22,7 @@ pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
 pub use self::source::Sources;
+use self::source::refuse_missing;
 pub(super) use self::source::{clear_folder, lfs_pointer};
 use super::baseline;
 use super::bytes::{self, RawIds};
@@ -110,6 +111,7 @@ pub fn preview(workspace: &Locked, find: impl Fn() -> Found) -> Result<(Wish, Pl
     let raw_ids = bytes::of_turn(workspace, &wish.target)?;
     let way = wish.way(workspace)?;
     let (plan, _) = make_plan(workspace, &scan, &wish, &raw_ids, &way)?;
+    refuse_missing(workspace, &plan, &raw_ids)?;
     Ok((wish, plan))
 }
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 
-use crate::error::{Error, Result, While};
+use crate::error::{Result, While};
 use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
@@ -17,7 +18,7 @@ use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Turn};
 use super::super::workspace::{Locked, Workspace};
-use super::apply::{Applied, Known, apply, start_contents};
+use super::apply::{Applied, Known, apply, look_for_contents, start_contents};
 use super::disk::{Disk, Displaced, is_executable};
 use super::plan::{Action, Plan};
 use super::source::Sources;
@@ -92,7 +93,7 @@ pub fn perform(
         from_bytes: bytes::unsaid_of(workspace, &from),
         ..operation
     };
-    let contents = start_contents(&workspace.git, plan, sources)?;
+    let mut contents = start_contents(&workspace.git, plan, sources)?;
     let ahead = ahead.filter(|ahead| ahead.is_for(&operation, session, workspace));
     let begun = match ahead {
         Some(ahead) => ahead,
@@ -106,13 +107,21 @@ pub fn perform(
         raw_ids: &now,
         settings: &workspace.settings,
     };
-    let applied = match apply(&workspace.git, &disk, plan, sources, contents, &known) {
+    // git has looked while the operation was written down.
+    let looked = contents.as_mut().map_or(Ok(()), |contents| {
+        look_for_contents(plan, sources, contents)
+    });
+    let applied = looked.and_then(|()| {
+        let applied = apply(&workspace.git, &disk, plan, sources, contents, &known);
+        applied.map_err(|error| error.hint(format!("to go back: edio restore {}", from.number())))
+    });
+    let applied = match applied {
         Ok(applied) => applied,
         Err(error) => {
             // Said now: the next command need not find it, and an undo must not take it for done.
             ops::take_off_last(workspace, session)?;
             workspace.end()?;
-            return Err(stopped_hints(error, &from));
+            return Err(error);
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
@@ -187,6 +196,9 @@ fn save_ignored(
     }
     let paths: Vec<RepoPath> = plan.saved.iter().cloned().collect();
     let saved = save_files(workspace, &paths, &paths, Part::Ignored)?;
+    if saved.is_empty() {
+        return Ok(SavedIgnored::default());
+    }
     let blobs = saved
         .iter()
         .map(|s| (s.path.clone(), s.entry.oid.clone()))
@@ -199,7 +211,8 @@ fn save_ignored(
     })
 }
 
-/// Writes files and links of the work tree as blobs, bytes as they are. `names` are the paths that they are saved under.
+/// Writes files and links of the work tree as blobs, bytes as they are. `names` are the paths that they are saved under. One
+/// that somebody else has removed meanwhile is none to be saved.
 fn save_files(
     workspace: &Workspace,
     files: &[RepoPath],
@@ -212,7 +225,10 @@ fn save_files(
     for (file, name) in files.iter().zip(names) {
         let on_disk = file.below(&git.work_tree);
         let what = || format!("can't save {name} before it is replaced");
-        let meta = fs::symlink_metadata(&on_disk).or_cannot(what)?;
+        let meta = match fs::symlink_metadata(&on_disk) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            meta => meta.or_cannot(what)?,
+        };
         if meta.is_symlink() {
             let target = git_bytes(&fs::read_link(&on_disk).or_cannot(what)?);
             let oid = git.write_blob(&target)?;
@@ -222,8 +238,18 @@ fn save_files(
             plain.push((file, name, mode_of(&meta)));
         }
     }
-    let paths: Vec<RepoPath> = plain.iter().map(|(file, ..)| (*file).clone()).collect();
-    let oids = git.write_raw_blobs(&paths)?;
+    let oids = loop {
+        let paths: Vec<RepoPath> = plain.iter().map(|(file, ..)| (*file).clone()).collect();
+        match git.write_raw_blobs(&paths) {
+            Ok(oids) => break oids,
+            Err(error) => {
+                plain.retain(|(file, ..)| file.below(&git.work_tree).symlink_metadata().is_ok());
+                if plain.len() == paths.len() {
+                    return Err(error.into());
+                }
+            }
+        }
+    };
     saved.extend(
         plain
             .into_iter()
@@ -298,13 +324,19 @@ fn keep_strangers(
     let files: Vec<_> = strangers.iter().map(|s| s.displaced.path.clone()).collect();
     let names: Vec<_> = strangers.iter().map(|s| s.path.clone()).collect();
     let saved = save_files(workspace, &files, &names, Part::Displaced)?;
+    if saved.is_empty() {
+        return Ok((Vec::new(), None));
+    }
     let text = "Files that were changed while they were restored";
     let side = side::save(workspace, session, &saved, text, moment.seconds)?;
     for stranger in strangers {
         disk.discard(&stranger.displaced)
             .or_cannot(|| format!("can't remove {}", stranger.displaced.path))?;
     }
-    Ok((names, Some(side)))
+    Ok((
+        saved.into_iter().map(|saved| saved.path).collect(),
+        Some(side),
+    ))
 }
 
 fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Turn) -> Result<()> {
@@ -363,12 +395,6 @@ fn take_turn(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> 
     Ok(turn)
 }
 
-fn stopped_hints(error: Error, from: &Turn) -> Error {
-    error
-        .hint("to finish it: give the same command again")
-        .hint(format!("to go back: edio restore {}", from.number()))
-}
-
 /// What a killed restore left in the work tree: saved, then removed.
 ///
 /// It may be half of a new file, which nobody misses, or a file that was displaced and not yet looked at.
@@ -382,6 +408,9 @@ pub fn sweep(workspace: &Locked, leftovers: &[RepoPath], seconds: i64) -> Result
     }
     let mut session = Session::active_or_error(workspace)?;
     let saved = save_files(workspace, leftovers, leftovers, Part::Displaced)?;
+    if saved.is_empty() {
+        return Ok(());
+    }
     let text = "What an interrupted restore left behind";
     side::save(workspace, &mut session, &saved, text, seconds)?;
     let disk = Disk::new(&workspace.git.work_tree);

@@ -15,24 +15,31 @@ use super::super::bytes::{RawIds, Unnoted, may_convert, only_lfs};
 use super::super::workspace::Locked;
 use super::plan::{Action, Plan};
 
-/// In a partial clone a blob that was never on disk may be missing, and none is fetched here.
-fn refuse_missing(workspace: &Locked, plan: &Plan, raw_ids: &RawIds) -> Result<()> {
-    if !workspace.settings.is_partial_clone() {
-        return Ok(());
-    }
+/// Looks whether the contents are there. In a partial clone a blob that was never on disk may be missing, and none is
+/// fetched here.
+///
+/// # Errors
+///
+/// One is missing, or git failed.
+pub fn refuse_missing(workspace: &Locked, plan: &Plan, raw_ids: &RawIds) -> Result<()> {
     let mut wanted = BTreeMap::new();
     for (path, action) in &plan.actions {
-        if let Action::Write { new, .. } = action
-            && raw_ids.of(path, new).is_none()
-        {
-            wanted.insert(new.oid.clone(), path);
+        if let Action::Write { new, .. } = action {
+            let raw = raw_ids.of(path, new);
+            wanted.insert(raw.unwrap_or(&new.oid).clone(), path);
         }
+    }
+    if wanted.is_empty() {
+        return Ok(());
     }
     let oids: Vec<Oid> = wanted.keys().cloned().collect();
     let missing = workspace.git.missing(&oids)?;
     let Some((oid, path)) = missing.first().and_then(|oid| wanted.get_key_value(oid)) else {
         return Ok(());
     };
+    if !workspace.settings.is_partial_clone() {
+        return Err(content_is_missing(path, oid));
+    }
     Err(Error::cannot(format!(
         "the content of {path} is not here: nothing was restored"
     ))
@@ -42,6 +49,18 @@ fn refuse_missing(workspace: &Locked, plan: &Plan, raw_ids: &RawIds) -> Result<(
     ))
     .hint(format!("to fetch it: git cat-file -e {oid}"))
     .hint("or restore other paths: edio restore TURN -f FILE"))
+}
+
+/// A content that can't be read is no reason to bring back the half of a turn.
+pub fn content_is_missing(path: &RepoPath, blob: &Oid) -> Error {
+    Error::cannot(format!(
+        "the content of {path} can't be read: nothing was restored"
+    ))
+    .because(format!("the blob {blob} is missing or damaged"))
+    .hint("restore other paths: edio restore TURN -f FILE")
+    .hint(
+        "or put the object back from a copy of the repository; git fsck names all that is damaged",
+    )
 }
 
 /// The sources of all paths of a plan.
@@ -59,7 +78,9 @@ impl Sources {
     ///
     /// A filter fails, or a partial clone lacks a blob.
     pub fn of(workspace: &Locked, plan: &Plan, tree: &Oid, raw_ids: &RawIds) -> Result<Self> {
-        refuse_missing(workspace, plan, raw_ids)?;
+        if workspace.settings.is_partial_clone() {
+            refuse_missing(workspace, plan, raw_ids)?;
+        }
         let mut sources = Self::default();
         let mut unknown = Vec::new();
         for (path, action) in &plan.actions {
@@ -92,7 +113,9 @@ impl Sources {
                 Unnoted::IsBlob => LfsFiles::WithContent,
                 Unnoted::AsCheckedOut => LfsFiles::AsSet,
             };
-            sources.stage(workspace, tree, unknown, lfs_files)?;
+            let staged = sources.stage(workspace, tree, unknown, lfs_files);
+            // Where a content is missing, no filter was to blame.
+            staged.or_else(|error| refuse_missing(workspace, plan, raw_ids).and(Err(error)))?;
         }
         Ok(sources)
     }

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::error::{Result, While};
-use crate::gitengine::{FileStamp, Listing, Mode, Oid, PrivateIndex, RepoPath};
+use crate::error::{Error, Result, While};
+use crate::gitengine::{FileStamp, GitError, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::choice::{Choice, matched};
 use super::super::workspace::Locked;
@@ -209,8 +209,16 @@ fn users_file(workspace: &Locked) -> Result<Option<FileStamp>> {
 }
 
 fn list(workspace: &Locked, users_file: &Option<FileStamp>) -> Result<Listing> {
+    let index = workspace.git.users_index();
     match users_file {
-        Some(_) => Ok(workspace.git.list_index(&workspace.git.users_index())?),
+        Some(_) => workspace.git.list_index(&index).map_err(|error| match error {
+            GitError::Exit { .. } | GitError::Output { .. } => {
+                Error::cannot(format!("git can't read its index, {}", index.display()))
+                    .because(error)
+                    .hint("move that file away, then: git reset; what was staged is lost, your files and turns are not")
+            }
+            error => error.into(),
+        }),
         None => Ok(Listing {
             entries: Vec::new(),
             digest: String::new(),

@@ -77,17 +77,23 @@ impl Disk {
             return Ok(None);
         }
         let aside = temporary_beside(path)?;
-        fs::rename(path.below(&self.top), aside.below(&self.top))?;
-        Ok(Some(Displaced { path: aside }))
+        match fs::rename(path.below(&self.top), aside.below(&self.top)) {
+            // Somebody else has removed it just now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            renamed => renamed.map(|()| Some(Displaced { path: aside })),
+        }
     }
 
-    /// Removes what was displaced.
+    /// Removes what was displaced, unless somebody else has.
     ///
     /// # Errors
     ///
     /// The system refuses.
     pub fn discard(&self, displaced: &Displaced) -> io::Result<()> {
-        fs::remove_file(displaced.path.below(&self.top))
+        match fs::remove_file(displaced.path.below(&self.top)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     /// There are no executable bits here.

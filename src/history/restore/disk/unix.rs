@@ -116,19 +116,27 @@ impl Disk {
             }
             other => other?,
         };
-        fs::renameat(&folder, name, &folder, os_path(temporary.name()))?;
-        Ok(Some(Displaced { path: temporary }))
+        match fs::renameat(&folder, name, &folder, os_path(temporary.name())) {
+            // Somebody else has removed it just now.
+            Err(Errno::NOENT) => Ok(None),
+            renamed => Ok(renamed.map(|()| Some(Displaced { path: temporary }))?),
+        }
     }
 
-    /// Removes what was displaced.
+    /// Removes what was displaced, unless somebody else has.
     ///
     /// # Errors
     ///
     /// The system refuses.
     pub fn discard(&self, displaced: &Displaced) -> io::Result<()> {
-        let folder = self.folder_of(&displaced.path, Missing::Fail)?;
-        fs::unlinkat(&folder, os_path(displaced.path.name()), AtFlags::empty())?;
-        Ok(())
+        let folder = match self.folder_of(&displaced.path, Missing::Fail) {
+            Err(error) if is_absent(&error) => return Ok(()),
+            folder => folder?,
+        };
+        match fs::unlinkat(&folder, os_path(displaced.path.name()), AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            removed => Ok(removed?),
+        }
     }
 
     /// Sets or clears the executable bits of a file, where they may be read. A file that has other names gets a copy with

@@ -1,0 +1,288 @@
+//! What a power cut or a broken disk leaves of a repository: what is whole stays usable, what is not is named, and nothing
+//! more is lost.
+
+use std::fs;
+
+use crate::common::{Ran, Repo};
+
+/// A repository with a file `a` and three turns of it, the first of which says `v1`.
+fn three_turns() -> Repo {
+    let repo = Repo::with(&[("a", "v0\n")]);
+    for number in 1..=3 {
+        repo.write("a", format!("v{number}\n"));
+        repo.edio(["snapshot", "-m", &format!("turn {number}")])
+            .ok();
+    }
+    repo
+}
+
+/// The ways in which a commit can be gone.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Missing,
+    Empty,
+    Garbled,
+    CutShort,
+}
+
+const WAYS: [Way; 4] = [Way::Missing, Way::Empty, Way::Garbled, Way::CutShort];
+
+/// The loose file of an object.
+fn loose(oid: &str) -> String {
+    format!(".git/objects/{}/{}", &oid[..2], &oid[2..])
+}
+
+/// Damages an object. Returns its id.
+fn damage(repo: &Repo, name: &str, way: Way) -> String {
+    let oid = repo.git(["rev-parse", name]);
+    let file = loose(&oid);
+    let mut content = fs::read(repo.path(&file)).unwrap();
+    repo.remove(&file);
+    // Of its last command's objects edio has another copy still.
+    repo.remove(".git/edio/objects");
+    match way {
+        Way::Missing => return oid,
+        Way::Empty => content.clear(),
+        Way::Garbled => content.fill(0),
+        Way::CutShort => content.truncate(content.len() - 20),
+    }
+    repo.write(&file, content);
+    oid
+}
+
+#[track_caller]
+fn names(ran: &Ran, turn: u32) {
+    let what = format!("turn {turn} can't be read: ");
+    assert!(ran.stderr.contains(&what), "{ran}");
+}
+
+#[test]
+fn of_a_session_with_a_damaged_turn_the_others_stay_usable() {
+    let middle = WAYS.map(|way| (way, 2));
+    for (way, damaged) in [(Way::Empty, 1), (Way::Missing, 3)]
+        .into_iter()
+        .chain(middle)
+    {
+        let repo = three_turns();
+        let name = repo.turn_ref(damaged);
+        let oid = damage(&repo, &name, way);
+        for words in [&["log"][..], &["status"], &["log", "--all"]] {
+            let ran = repo.edio(words);
+            names(ran.ok(), damaged);
+            assert!(ran.stderr.contains(&oid), "{way:?}: {ran}");
+        }
+        repo.edio(["sessions"]).ok();
+        let ran = repo.edio(["restore", &damaged.to_string()]);
+        names(ran.fails(1), damaged);
+        assert!(ran.stderr.contains("hint: "), "{ran}");
+        for whole in (1..=3_u32).filter(|whole| *whole != damaged) {
+            repo.edio(["restore", &whole.to_string()]).ok();
+            assert_eq!(repo.read("a"), format!("v{whole}\n"), "{way:?} {damaged}");
+            repo.edio(["undo"]).ok();
+            repo.edio(["redo"]).ok();
+            repo.edio(["show", &whole.to_string()]).ok();
+        }
+        let ran = repo.edio(["doctor"]);
+        assert_eq!(ran.code, Some(1), "{ran}");
+        let wrong = format!("turn {damaged} can't be read: its commit {oid} is missing");
+        assert!(ran.stdout.contains(&wrong), "{ran}");
+        // The ref is all that is known of it.
+        let refs = repo.edio_refs();
+        assert!(refs.contains(&format!("{name} {oid}")), "{refs}");
+    }
+}
+
+#[test]
+fn the_turn_after_a_damaged_one_has_a_number_of_its_own() {
+    for way in WAYS {
+        let repo = three_turns();
+        let name = repo.turn_ref(3);
+        let oid = damage(&repo, &name, way);
+        let before = repo.turn_ref(2);
+        repo.edio(["snapshot", "-m", "four"]).ok();
+        assert_eq!(repo.in_turn(4, "a").unwrap(), "v3\n", "{way:?}");
+        let parent = repo.git(["rev-parse", &format!("{}^", repo.turn_ref(4))]);
+        assert_eq!(parent, repo.git(["rev-parse", &before]), "{way:?}");
+        let refs = repo.edio_refs();
+        assert!(refs.contains(&format!("{name} {oid}")), "{refs}");
+        repo.write("a", "v5\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "4"]).ok();
+        assert_eq!(repo.read("a"), "v3\n");
+    }
+}
+
+#[test]
+fn p4_what_hangs_on_a_damaged_turn_is_saved_before_a_restore() {
+    let repo = three_turns();
+    damage(&repo, &repo.turn_ref(3), Way::Empty);
+    let ran = repo.edio(["restore", "1"]);
+    assert!(ran.ok().stderr.contains("turn 4"), "{ran}");
+    assert_eq!(repo.read("a"), "v1\n");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("a"), "v3\n");
+}
+
+#[test]
+fn a_ref_that_says_nothing_does_no_harm_to_the_others() {
+    for content in ["", "0000", "\0\0\0\0"] {
+        let repo = three_turns();
+        let current = repo.turn_ref(3).replace("/3", "/current");
+        for name in [&repo.turn_ref(3), &current] {
+            repo.write(format!(".git/{name}"), content);
+        }
+        names(repo.edio(["log"]).ok(), 3);
+        names(repo.edio(["restore", "3"]).fails(1), 3);
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("a"), "v1\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("a"), "v3\n");
+        repo.edio(["snapshot", "-m", "five"]).ok();
+        assert_eq!(repo.in_turn(5, "a").unwrap(), "v3\n");
+        assert_eq!(
+            repo.read(repo.path(".git").join(current.replace("current", "3"))),
+            content
+        );
+        assert_eq!(repo.edio(["doctor"]).code, Some(1));
+    }
+}
+
+#[test]
+fn a_damaged_session_is_not_put_away_and_never_pruned() {
+    let repo = three_turns();
+    damage(&repo, &repo.turn_ref(2), Way::Empty);
+    let refs = repo.edio_refs();
+    for words in [
+        &["accept", "done"][..],
+        &["sessions", "--close"],
+        &["forget", "-f", "a", "--yes"],
+    ] {
+        let ran = repo.edio(words);
+        names(ran.fails(1), 2);
+        assert!(ran.stderr.contains("git update-ref --no-deref -d"), "{ran}");
+        assert_eq!(repo.edio_refs(), refs, "{words:?}");
+    }
+    repo.git(["config", "edio.keepTurns", "2"]);
+    repo.edio(["gc", "-d", "0"]).ok();
+    assert_eq!(repo.edio_refs(), refs);
+}
+
+#[test]
+fn p8_a_damaged_session_is_nobody_elses_trouble() {
+    let repo = three_turns();
+    repo.git(["worktree", "add", "-q", "--detach", "../other"]);
+    damage(&repo, &repo.turn_ref(3), Way::Empty);
+    let ran = repo.edio_in("../other", ["run", "--", "sh", "-c", "echo agent > a"]);
+    ran.ok();
+    assert_eq!(repo.read("../other/a"), "agent\n");
+    names(repo.edio_in("../other", ["log", "--all"]).ok(), 3);
+    repo.edio_in("../other", ["sessions"]).ok();
+    repo.edio_in("../other", ["restore", "0"]).ok();
+    assert_eq!(repo.read("../other/a"), "v0\n");
+    // In its own work tree, too, an agent is started.
+    repo.edio(["run", "--", "sh", "-c", "echo agent > a"]).ok();
+    assert_eq!(repo.read("a"), "agent\n");
+}
+
+/// A repository with two turns of ten files, and what the first of them held.
+fn two_turns_of_many() -> (Repo, Vec<String>) {
+    let repo = Repo::with(&[("f0", "base\n")]);
+    for turn in ["one", "two"] {
+        for file in 0..10 {
+            let line = format!("{turn} {file} of many lines that don't compress well: {turn}\n");
+            repo.write(format!("f{file}"), line);
+        }
+        repo.edio(["snapshot", "-m", turn]).ok();
+    }
+    let now = repo.manifest();
+    (repo, now)
+}
+
+#[test]
+fn p5_a_turn_that_lacks_a_content_is_refused_before_anything_is_written() {
+    for way in [Way::Missing, Way::Empty, Way::Garbled] {
+        let (repo, now) = two_turns_of_many();
+        let blob = damage(&repo, &format!("{}:f7", repo.turn_ref(1)), way);
+        let refs = repo.edio_refs();
+        for words in [
+            &["restore", "1"][..],
+            &["restore", "1", "--dry-run"],
+            &["restore", "1", "-f", "f7"],
+            &["undo"],
+        ] {
+            let ran = repo.edio(words);
+            ran.fails(1);
+            let cause = format!("the blob {blob} is missing or damaged");
+            assert!(ran.stderr.contains(&cause), "{way:?} {words:?}: {ran}");
+            assert!(ran.stderr.contains("the content of f7"), "{ran}");
+            assert!(ran.stderr.contains("hint: "), "{ran}");
+            assert_eq!(repo.manifest(), now, "{words:?}");
+            assert_eq!(repo.edio_refs(), refs, "{words:?}");
+        }
+        repo.edio(["restore", "1", "-f", "f6"]).ok();
+        assert!(repo.read("f6").starts_with("one 6"));
+    }
+}
+
+#[test]
+fn a_content_that_is_missing_is_not_laid_to_a_filter() {
+    let (repo, _) = two_turns_of_many();
+    repo.write(".gitattributes", "f7 text eol=crlf\n");
+    repo.edio(["snapshot"]).ok();
+    let now = repo.manifest();
+    damage(&repo, &format!("{}:f7", repo.turn_ref(1)), Way::Missing);
+    let ran = repo.edio(["restore", "1"]);
+    assert!(ran.fails(1).stderr.contains("the content of f7"), "{ran}");
+    assert_eq!(repo.manifest(), now);
+}
+
+#[test]
+fn a_content_that_is_cut_short_stops_a_restore_with_the_way_back() {
+    let (repo, now) = two_turns_of_many();
+    damage(&repo, &format!("{}:f7", repo.turn_ref(1)), Way::CutShort);
+    let ran = repo.edio(["restore", "1"]);
+    let stderr = &ran.fails(1).stderr;
+    assert!(
+        stderr.contains("stopped at f7: its content, the blob "),
+        "{ran}"
+    );
+    assert!(stderr.contains("hint: to go back: edio restore 2"), "{ran}");
+    assert!(!stderr.contains("give the same command again"), "{ran}");
+    repo.edio(["restore", "2"]).ok();
+    assert_eq!(repo.manifest(), now);
+}
+
+#[test]
+fn an_index_that_git_can_not_read_is_named_with_the_way_out() {
+    for length in [0, 50, 200] {
+        let repo = three_turns();
+        let mut index = fs::read(repo.path(".git/index")).unwrap();
+        index.resize(length, 0);
+        index[..length.min(4)].fill(0);
+        repo.write(".git/index", index);
+        for words in [&["snapshot"][..], &["restore", "1"], &["accept", "x"]] {
+            let ran = repo.edio(words);
+            let stderr = &ran.fails(1).stderr;
+            assert!(stderr.contains("git can't read its index, "), "{ran}");
+            assert!(stderr.contains(".git/index\n"), "{ran}");
+            assert!(stderr.contains("then: git reset"), "{ran}");
+        }
+        // What the hint says.
+        repo.remove(".git/index");
+        repo.git(["reset", "-q"]);
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("a"), "v1\n");
+    }
+}
+
+#[test]
+fn a_git_that_can_not_be_started_is_not_called_missing() {
+    let repo = three_turns();
+    let edio = crate::common::edio_binary();
+    let script = format!("ulimit -n 8; exec '{}' status", edio.display());
+    let mut command = repo.like_edio("sh", ["status"]);
+    let ran = repo.ran(command.args(["-c", &script]));
+    let stderr = &ran.fails(1).stderr;
+    assert!(!stderr.contains("missing"), "{ran}");
+    assert!(stderr.contains("ulimit"), "{ran}");
+}
