@@ -27,7 +27,6 @@ pub mod credit;
 pub mod dialogue;
 pub mod export;
 pub mod fetch;
-mod fifos;
 pub mod forget;
 pub mod gc;
 pub mod gitlock;

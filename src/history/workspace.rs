@@ -14,7 +14,6 @@ use crate::gitengine::{
 };
 use crate::process::Trace;
 
-use super::fifos;
 use super::lock::Lock;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
@@ -95,7 +94,6 @@ pub struct Workspace {
 pub struct Locked {
     workspace: Workspace,
     lock: Option<Lock>,
-    _fifos: fifos::Watch,
 }
 
 impl Locked {
@@ -248,7 +246,6 @@ impl Workspace {
             workspace.state.git = place.git.as_deref().and_then(identity);
         }
         Ok(Locked {
-            _fifos: fifos::Watch::begin(&workspace.git.work_tree),
             workspace,
             lock: Some(lock),
         })

@@ -138,31 +138,3 @@ fn unreadable_and_read_only_paths() {
     repo.edio_without_rights(["restore", "1"]).ok();
     assert_eq!(repo.manifest(), first);
 }
-
-#[test]
-fn a_fifo_in_the_place_of_a_file_of_rules_holds_nobody_up() {
-    let repo = Repo::with(&[
-        ("a", "1\n"),
-        ("d/x", "1\n"),
-        (".gitattributes", "*.x text\n"),
-    ]);
-    repo.edio(["snapshot"]).ok();
-    let fifos = [".gitattributes", "d/.gitignore", "d/.gitattributes"];
-    repo.remove(".gitattributes");
-    for fifo in fifos {
-        let made = Command::new("mkfifo").arg(repo.path(fifo)).status();
-        assert!(made.unwrap().success());
-    }
-    let edio = |words: &[&str]| {
-        let mut command = repo.like_edio("timeout", words);
-        repo.ran(command.arg("60").arg(edio_binary()).args(words))
-    };
-    repo.write("d/x", "2\n");
-    edio(&["snapshot"]).ok();
-    edio(&["restore", "1", "-f", "d/x"]).ok();
-    assert_eq!(repo.read("d/x"), "1\n");
-    for fifo in fifos {
-        let kind = repo.path(fifo).symlink_metadata().unwrap().file_type();
-        assert!(kind.is_fifo(), "{fifo}");
-    }
-}
