@@ -1074,3 +1074,35 @@ fn p10_what_a_restore_writes_down_is_plain_git() {
     }
     repo.fsck();
 }
+
+/// Somewhere in the midst the system refuses to write.
+#[test]
+fn p4_a_restore_that_stopped_midway_is_said_and_taken_back_by_an_undo() {
+    let repo = Repo::with(&[("a", "0\n"), ("m/f", "0\n"), ("z", "0\n")]);
+    for turn in ["1\n", "2\n", "3\n"] {
+        for file in ["a", "m/f", "z"] {
+            repo.write(file, turn);
+        }
+        repo.edio(["snapshot"]).ok();
+    }
+    repo.give_away();
+    repo.chmod("m", 0o555);
+    repo.edio_without_rights(["restore", "1"]).fails(1);
+    assert_eq!([repo.read("a"), repo.read("z")], ["1\n", "3\n"]);
+    let status = repo.edio_without_rights(["status"]);
+    assert!(
+        status.ok().stdout.contains("interrupted: restore 1"),
+        "{status}"
+    );
+    repo.chmod("m", 0o755);
+    let ran = repo.edio_without_rights(["undo"]);
+    assert!(ran.ok().stderr.contains("undone: restore 1"), "{ran}");
+    for file in ["a", "m/f", "z"] {
+        assert_eq!(repo.read(file), "3\n");
+    }
+    repo.edio_without_rights(["redo"]).ok();
+    assert_eq!([repo.read("a"), repo.read("z")], ["1\n", "3\n"]);
+    repo.edio_without_rights(["undo"]).ok();
+    repo.edio_without_rights(["undo"]).ok();
+    assert_eq!(repo.read("m/f"), "2\n");
+}

@@ -80,11 +80,18 @@ impl Damaged {
             Some(_) => format!("git update-ref --no-deref -d {}", self.name),
             None => format!("remove the file {} in the git directory", self.name),
         };
-        match &self.oid {
-            Some(oid) => format!(
-                "put the object {oid} back from a copy of the repository; or go on without it: {without}"
+        // The line of turns ends there: what lies behind is held by the refs of the turns alone, which an accept lets go.
+        let without = match self.leaf {
+            Leaf::Turn(_) => format!(
+                "or give what you want of the turns before it a branch (git branch NAME COMMIT), then go on without it: {without}"
             ),
-            None => format!("go on without it: {without}"),
+            _ => format!("or go on without it: {without}"),
+        };
+        match &self.oid {
+            Some(oid) => {
+                format!("put the object {oid} back from a copy of the repository; {without}")
+            }
+            None => format!("put that ref back from a copy of the repository; {without}"),
         }
     }
 

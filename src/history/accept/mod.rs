@@ -29,6 +29,7 @@ use super::credit;
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
 use super::restore::disk_blob_id;
+use super::scan::unreadable_index;
 use super::session::Session;
 use super::snapshot::Moment;
 use super::turn::Number;
@@ -218,7 +219,9 @@ fn refuse_open_operation(workspace: &Locked) -> Result<()> {
             .hint("finish or abort it first: git status says how"));
     }
     // A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
-    match workspace.git.unmerged()?.as_slice() {
+    let unmerged = workspace.git.unmerged();
+    let unmerged = unmerged.map_err(|error| unreadable_index(workspace, error))?;
+    match unmerged.as_slice() {
         [] => Ok(()),
         paths => Err(Error::refused("there is a conflict that is not resolved")
             .because(in_conflict(paths))

@@ -10,7 +10,7 @@ use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
 use super::super::journal::{self, Journal, beyond};
-use super::super::ops::{self, Begun, Operation};
+use super::super::ops::{self, Begun, Deed, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
 use super::super::session::{Session, no_session};
@@ -111,17 +111,21 @@ pub fn perform(
     let looked = contents.as_mut().map_or(Ok(()), |contents| {
         look_for_contents(plan, sources, contents)
     });
-    let applied = looked.and_then(|()| {
-        let applied = apply(&workspace.git, &disk, plan, sources, contents, &known);
-        applied.map_err(|error| error.hint(format!("to go back: edio restore {}", from.number())))
-    });
-    let applied = match applied {
+    if let Err(error) = looked {
+        ops::take_off_last(workspace, session)?;
+        workspace.end()?;
+        return Err(error);
+    }
+    let applied = match apply(&workspace.git, &disk, plan, sources, contents, &known) {
         Ok(applied) => applied,
         Err(error) => {
-            // Said now: the next command need not find it, and an undo must not take it for done.
-            ops::take_off_last(workspace, session)?;
+            // What is half restored is taken back by an undo, as the whole would be. Where there would be a turn, or none
+            // any more, there is nothing to take back.
+            if operation.deed != Deed::Restore {
+                ops::take_off_last(workspace, session)?;
+            }
             workspace.end()?;
-            return Err(error);
+            return Err(error.hint(format!("to go back: edio restore {}", from.number())));
         }
     };
     let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
@@ -134,35 +138,17 @@ pub fn perform(
             note_unseen(workspace, &turn, &plan.way.then, moment)?;
             None
         }
-        End::New(mut note) => {
+        End::New(note) => {
             let changed = plan.actions.iter();
             let changed = changed.filter(|(_, action)| !matches!(action, Action::Keep(_)));
-            let changed = changed.map(|(path, _)| path.clone());
-            let noted = now.with(raw_ids, changed);
-            let cache = workspace.state.cache.as_ref();
-            let has_rules = cache.is_some_and(|cache| cache.attribute_files);
-            let noted = match bytes::may_convert(workspace, has_rules) {
-                true => {
-                    let written = plan.as_differences();
-                    bytes::note(
-                        workspace,
-                        &noted,
-                        &operation.tree,
-                        &Scope::Changed(&written),
-                    )?
-                }
-                false => noted,
+            let raw_ids = now.with(raw_ids, changed.map(|(path, _)| path.clone()));
+            let side = save_side(workspace, &from, plan, &operation.tree, raw_ids, moment)?;
+            let note = Note {
+                side: side.commit,
+                ..*note
             };
-            let look = journal::look(workspace, workspace.state.session.as_ref())?;
-            let journal = journal::keep(workspace, &session.id, look)?;
-            let of_turn = OfTurn {
-                raw_ids: &noted,
-                skipped: &side::all_skipped(workspace, &from)?,
-                journal: &journal.journal,
-            };
-            note.side = side::save_of_turn(workspace, &session.id, &of_turn, moment.seconds)?;
-            let turn = take_turn(workspace, &operation.tree, *note, moment)?;
-            journal::remember(workspace, &session.id, journal, None);
+            let turn = take_turn(workspace, &operation.tree, note, moment)?;
+            journal::remember(workspace, &session.id, side.journal, None);
             Some(turn)
         }
     };
@@ -176,6 +162,42 @@ pub fn perform(
         ignored_side: saved.side,
         beyond,
     })
+}
+
+/// What stands beside the turn that an operation ends in.
+struct Side {
+    commit: Option<Oid>,
+    journal: journal::Noted,
+}
+
+/// Saves what the tree that was brought about can't hold. `raw_ids` is what is on disk now, as far as it is known.
+fn save_side(
+    workspace: &mut Locked,
+    from: &Turn,
+    plan: &Plan,
+    tree: &Oid,
+    raw_ids: RawIds,
+    moment: Moment,
+) -> Result<Side> {
+    let cache = workspace.state.cache.as_ref();
+    let has_rules = cache.is_some_and(|cache| cache.attribute_files);
+    let raw_ids = match bytes::may_convert(workspace, has_rules) {
+        true => {
+            let written = plan.as_differences();
+            bytes::note(workspace, &raw_ids, tree, &Scope::Changed(&written))?
+        }
+        false => raw_ids,
+    };
+    let id = &from.note.session;
+    let look = journal::look(workspace, workspace.state.session.as_ref())?;
+    let journal = journal::keep(workspace, id, look)?;
+    let of_turn = OfTurn {
+        raw_ids: &raw_ids,
+        skipped: &side::all_skipped(workspace, from)?,
+        journal: &journal.journal,
+    };
+    let commit = side::save_of_turn(workspace, id, &of_turn, moment.seconds)?;
+    Ok(Side { commit, journal })
 }
 
 #[derive(Default)]

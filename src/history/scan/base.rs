@@ -208,17 +208,26 @@ fn users_file(workspace: &Locked) -> Result<Option<FileStamp>> {
     FileStamp::of(&workspace.git.users_index()).or_cannot(|| "can't read the index".to_owned())
 }
 
+/// Why the user's index can't be read, with the way out.
+pub fn unreadable_index(workspace: &Locked, error: GitError) -> Error {
+    let index = workspace.git.users_index();
+    match error {
+        GitError::Exit { .. } | GitError::Output { .. } => {
+            Error::cannot(format!("git can't read its index, {}", index.display()))
+                .because(error)
+                .hint("move that file away, then: git reset; what was staged is lost, your files and turns are not")
+        }
+        error => error.into(),
+    }
+}
+
 fn list(workspace: &Locked, users_file: &Option<FileStamp>) -> Result<Listing> {
     let index = workspace.git.users_index();
     match users_file {
-        Some(_) => workspace.git.list_index(&index).map_err(|error| match error {
-            GitError::Exit { .. } | GitError::Output { .. } => {
-                Error::cannot(format!("git can't read its index, {}", index.display()))
-                    .because(error)
-                    .hint("move that file away, then: git reset; what was staged is lost, your files and turns are not")
-            }
-            error => error.into(),
-        }),
+        Some(_) => workspace
+            .git
+            .list_index(&index)
+            .map_err(|error| unreadable_index(workspace, error)),
         None => Ok(Listing {
             entries: Vec::new(),
             digest: String::new(),

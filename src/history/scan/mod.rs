@@ -23,7 +23,7 @@ use crate::gitengine::{
 };
 
 use self::base::Base;
-pub use self::base::cached_index;
+pub use self::base::{cached_index, unreadable_index};
 pub use self::edited::Edited;
 use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, without_detours};
