@@ -49,6 +49,7 @@ pub struct Command {
     input: Vec<u8>,
     trace: Option<Trace>,
     group: Group,
+    patience: Option<Duration>,
 }
 
 /// The process group of a program.
@@ -117,6 +118,7 @@ impl Command {
             input: Vec::new(),
             trace: None,
             group: Group::Shared,
+            patience: None,
         }
     }
 
@@ -200,6 +202,13 @@ impl Command {
         self
     }
 
+    /// Gives up where it prints nothing for so long. Elsewhere than on Unix it is waited for without end.
+    #[must_use]
+    pub fn patience(mut self, limit: Duration) -> Self {
+        self.patience = Some(limit);
+        self
+    }
+
     /// Shows these words in a trace instead of the real ones.
     #[must_use]
     pub fn shown_as(mut self, words: Vec<OsString>) -> Self {
@@ -233,7 +242,7 @@ impl Command {
             true => Stdio::null(),
             false => Stdio::piped(),
         };
-        let mut reading = Reading::of(self.inner.stdin(stdin))?;
+        let mut reading = Reading::of(self.inner.stdin(stdin), self.patience)?;
         reading.begin(self.input, &self.words, self.trace.as_ref());
         Ok(reading)
     }
@@ -245,7 +254,7 @@ impl Command {
     /// It could not be started.
     pub fn stand_by(mut self) -> io::Result<StandingBy> {
         Ok(StandingBy {
-            reading: Reading::of(self.inner.stdin(Stdio::piped()))?,
+            reading: Reading::of(self.inner.stdin(Stdio::piped()), self.patience)?,
             command: self,
         })
     }
@@ -729,8 +738,9 @@ mod outputs {
 
     use std::io::{self, Read};
     use std::process::{Child, ChildStderr, ChildStdout};
+    use std::time::Duration;
 
-    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::retry_on_intr;
 
     /// The streams, as far as they are open.
@@ -738,15 +748,17 @@ mod outputs {
         stdout: Option<ChildStdout>,
         stderr: Option<ChildStderr>,
         errors: Vec<u8>,
+        patience: Option<Timespec>,
     }
 
     impl Outputs {
-        /// Takes a process's streams.
-        pub fn of(child: &mut Child) -> Self {
+        /// Takes a process's streams, of which one says something at least as often as this.
+        pub fn of(child: &mut Child, patience: Option<Duration>) -> Self {
             Self {
                 stdout: child.stdout.take(),
                 stderr: child.stderr.take(),
                 errors: Vec::new(),
+                patience: patience.and_then(|limit| limit.try_into().ok()),
             }
         }
 
@@ -757,7 +769,9 @@ mod outputs {
                     PollFd::new(stdout, PollFlags::IN),
                     PollFd::new(stderr, PollFlags::IN),
                 ];
-                retry_on_intr(|| poll(&mut both, None))?;
+                if retry_on_intr(|| poll(&mut both, self.patience.as_ref()))? == 0 {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
                 let [has_output, has_errors] = both.map(|stream| !stream.revents().is_empty());
                 if has_errors && read_some(stderr, &mut self.errors)? == 0 {
                     self.stderr = None;
@@ -792,6 +806,7 @@ mod outputs {
     use std::io::{self, Read};
     use std::process::{Child, ChildStdout};
     use std::thread::{self, JoinHandle};
+    use std::time::Duration;
 
     /// The streams. What comes on standard error is gathered by a thread.
     pub struct Outputs {
@@ -801,7 +816,7 @@ mod outputs {
 
     impl Outputs {
         /// Takes a process's streams.
-        pub fn of(child: &mut Child) -> Self {
+        pub fn of(child: &mut Child, _: Option<Duration>) -> Self {
             let gather = |mut stream: std::process::ChildStderr| {
                 thread::spawn(move || {
                     let mut bytes = Vec::new();
@@ -862,13 +877,13 @@ impl Read for Reading {
 const AT_ONCE: usize = 4096;
 
 impl Reading {
-    fn of(command: &mut std::process::Command) -> io::Result<Self> {
+    fn of(command: &mut std::process::Command, patience: Option<Duration>) -> io::Result<Self> {
         let streams = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = streams.spawn()?;
         Ok(Self {
             input: None,
             ended: None,
-            outputs: Outputs::of(&mut child),
+            outputs: Outputs::of(&mut child, patience),
             child,
         })
     }

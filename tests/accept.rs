@@ -1544,3 +1544,28 @@ fn a_deletion_is_accepted_where_there_is_no_index() {
     repo.edio(["undo"]).ok();
     assert_eq!(repo.git(["ls-tree", "--name-only", "HEAD"]), "a\nb");
 }
+
+/// It asks a person, and nobody is there.
+#[test]
+fn a_program_that_never_ends_to_sign_keeps_nobody_waiting() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let signs = repo.outside().join("signs");
+    fs::write(&signs, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    repo.git(["config", "gpg.program", signs.to_str().unwrap()]);
+    repo.git(["config", "commit.gpgSign", "true"]);
+    repo.git(["config", "edio.signTimeout", "1"]);
+    std::process::Command::new("chmod")
+        .arg("+x")
+        .arg(&signs)
+        .status()
+        .unwrap();
+    repo.write("a", "b\n");
+    repo.edio(["snapshot"]).ok();
+    let before = repo.git_state();
+    let ran = repo.edio(["accept", "done"]);
+    assert!(ran.fails(1).stderr.contains("could not be signed"), "{ran}");
+    assert!(ran.stderr.contains("edio.signTimeout"), "{ran}");
+    assert_eq!(repo.git_state(), before);
+    repo.git(["config", "commit.gpgSign", "false"]);
+    repo.edio(["accept", "done"]).ok();
+}

@@ -295,7 +295,10 @@ fn p8_a_command_that_stops_itself_stops_edio_so_that_the_shell_gets_the_terminal
         r"
 import re, signal, time
 def is_stopped(pid):
-    return open('/proc/%d/stat' % pid).read().rsplit(') ', 1)[1][0] == 'T'
+    try:
+        return open('/proc/%d/stat' % pid).read().rsplit(') ', 1)[1][0] == 'T'
+    except OSError:
+        return False
 def soon(it_came):
     until_then = time.monotonic() + 5
     while time.monotonic() < until_then and not it_came():

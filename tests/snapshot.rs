@@ -1153,3 +1153,36 @@ fn from_a_folder_that_is_gone_another_can_be_named() {
         .ok();
     assert_eq!(repo.turns(), 1);
 }
+
+#[test]
+fn a_new_file_that_is_for_secrets_by_its_name_is_named_once() {
+    let repo = Repo::with(&[("a", "a\n"), (".env.test", "tracked\n")]);
+    repo.write("conf/.env", "KEY=1\n");
+    repo.write(".env.example", "KEY=\n");
+    let said = "warning: turns hold now what by its name is for secrets: conf/.env\n";
+    let ran = repo.edio(["snapshot"]);
+    assert!(ran.ok().stderr.contains(said), "{ran}");
+    assert!(ran.stderr.contains("edio forget -f FILE"), "{ran}");
+    repo.write("conf/.env", "KEY=2\n");
+    let ran = repo.edio(["snapshot"]);
+    assert!(!ran.ok().stderr.contains("secrets"), "{ran}");
+    repo.write(".gitignore", "*.pem\nid_rsa\n");
+    repo.write("id_rsa", "ignored\n");
+    let ran = repo.edio(["snapshot"]);
+    assert!(!ran.ok().stderr.contains("secrets"), "{ran}");
+    for number in 0..7 {
+        repo.write(format!("k{number}.key"), "k\n");
+    }
+    let ran = repo.edio(["run", "--", "true"]);
+    assert!(
+        !ran.ok().stderr.contains("secrets"),
+        "what was there before: {ran}"
+    );
+    let ran = repo.edio(["run", "--", "sh", "-c", "echo 1 > x.key"]);
+    assert!(ran.ok().stderr.contains("for secrets: x.key"), "{ran}");
+    for number in 0..7 {
+        repo.write(format!("n{number}.key"), "k\n");
+    }
+    let ran = repo.edio(["--json", "snapshot"]);
+    assert!(ran.ok().stderr.contains("n4.key, 2 more"), "{ran}");
+}

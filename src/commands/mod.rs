@@ -257,6 +257,23 @@ fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
     }
 }
 
+/// Names files that a turn is the first to hold, and that had better be in none.
+fn name_secrets(term: &mut Term, secrets: &[RepoPath]) {
+    const NAMED: usize = 5;
+    let named = secrets.iter().take(NAMED);
+    let mut named: Vec<String> = named.map(|path| text::path(path.as_bytes())).collect();
+    match secrets.len() {
+        0 => return,
+        1..=NAMED => {}
+        count => named.push(format!("{} more", count - NAMED)),
+    }
+    let named = named.join(", ");
+    term.warn(format!(
+        "turns hold now what by its name is for secrets: {named}"
+    ));
+    term.hint("to take a file out of all turns, and keep it out: edio forget -f FILE");
+}
+
 /// Names what of a session can't be read.
 fn name_damaged(term: &mut Term, session: &Session) {
     for damaged in &session.damaged {

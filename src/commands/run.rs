@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Context, moment, name_skipped, stat};
+use super::{Context, moment, name_secrets, name_skipped, stat};
 use crate::agents::event::tells_of_tools;
 use crate::clock::{self, Stopwatch};
 use crate::error::{Error, Result};
@@ -255,6 +255,7 @@ fn after(context: &mut Context, command: &[OsString], work: Work, began: i64) ->
             .told("edio: nothing changed, no turn was taken"),
     }
     name_skipped(&mut context.term, &taken.skipped);
+    name_secrets(&mut context.term, &taken.secrets);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::record::{SkippedRecord, TurnRecord, skipped};
-use super::{Context, Printed, moment, name_skipped, stat};
+use super::{Context, Printed, moment, name_secrets, name_skipped, stat};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
@@ -78,6 +78,7 @@ fn report(context: &mut Context, taken: &Taken) -> Result<()> {
             .warn("the turns before could not be packed: they take more room than they need");
         context.term.error(error);
     }
+    name_secrets(&mut context.term, &taken.secrets);
     if context.term.is_json() {
         return match &taken.turn {
             Some(turn) => context.term.record(&Changing {

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use crate::process::Group;
 use crate::process::{Command, Finished, Reading, Status, Trace};
@@ -322,6 +323,13 @@ impl Ask {
             bytes.push(0);
         }
         self.input(bytes)
+    }
+
+    /// Gives up where it says nothing for so long: it waits for a person, or for ever.
+    #[must_use]
+    pub(super) fn patience(mut self, limit: Duration) -> Self {
+        self.command = self.command.patience(limit);
+        self
     }
 
     /// Runs it to its end and returns what it printed.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Read};
+use std::time::Duration;
 
 use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
@@ -250,8 +251,8 @@ pub struct Signature<'a> {
 /// Is the user's commit signed? `git commit-tree` does not heed `commit.gpgSign` by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signed {
-    /// With the user's key.
-    Yes,
+    /// With the user's key. The program that signs may ask a person for so long.
+    Within(Duration),
     /// No.
     No,
 }
@@ -350,7 +351,7 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// git failed: the identity may be missing, or the signing program.
+    /// git failed: the identity may be missing, or the signing program, or nobody has answered that.
     pub fn write_users_commit(
         &self,
         tree: &Oid,
@@ -360,7 +361,7 @@ impl Git {
     ) -> Result<Oid> {
         let ask = self.ask("commit-tree");
         let ask = match signed {
-            Signed::Yes => ask.arg("-S"),
+            Signed::Within(limit) => ask.arg("-S").patience(limit),
             Signed::No => ask,
         };
         // The message is UTF-8 whatever the user's own commits are encoded in.
@@ -368,8 +369,8 @@ impl Git {
         for parent in parents {
             ask = ask.arg("-p").arg(parent);
         }
-        let output = ask.args(["-F", "-"]).input(message).run()?;
-        one_oid("git commit-tree", &output)
+        let ask = ask.args(["-F", "-"]).input(message);
+        one_oid("git commit-tree", &ask.run()?)
     }
 
     /// The tree that holds nothing, written if need be.

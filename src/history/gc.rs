@@ -8,11 +8,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gitengine::{RefChange, check_version};
 
 use super::accept;
 use super::journal::beyond;
+use super::limits::whole_number;
 use super::ops::Operation;
 use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
@@ -71,21 +72,7 @@ impl Plan {
 ///
 /// What is set is no number of days.
 pub fn retention(workspace: &Workspace) -> Result<u32> {
-    Ok(number(workspace, "edio.retentiondays")?.unwrap_or(DAYS))
-}
-
-fn number(workspace: &Workspace, key: &str) -> Result<Option<u32>> {
-    let Some(value) = workspace.settings.get(key) else {
-        return Ok(None);
-    };
-    let text = String::from_utf8_lossy(value);
-    match text.trim().parse() {
-        Ok(number) => Ok(Some(number)),
-        Err(_) => Err(
-            Error::usage(format!("{key} is {text:?}, which is no whole number"))
-                .hint(format!("git config {key} 10")),
-        ),
-    }
+    Ok(whole_number(workspace, "edio.retentiondays")?.unwrap_or(DAYS))
 }
 
 /// Works out what is to go: sessions that were last used before so many days, and are active in no living work tree.
@@ -95,7 +82,7 @@ fn number(workspace: &Workspace, key: &str) -> Result<Option<u32>> {
 /// git failed.
 pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
     let living = living_worktrees(&workspace.git.common_dir);
-    let keep = number(workspace, "edio.keepturns")?;
+    let keep = whole_number(workspace, "edio.keepturns")?;
     let mut plan = Plan::default();
     for session in Session::all(workspace)? {
         let Some(last_used) = last_used(&session).filter(|_| session.damaged.is_empty()) else {

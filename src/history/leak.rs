@@ -69,9 +69,8 @@ pub fn find(
             kind: secret.kind,
         });
     }
-    let paths = paths.iter().map(RepoPath::as_bytes);
-    let named = paths.filter(|path| is_named(path));
-    leaks.extend(named.map(|path| Leak::Named(path.to_vec())));
+    let named = named(paths).map(|path| Leak::Named(path.as_bytes().to_vec()));
+    leaks.extend(named);
     leaks.dedup();
     Ok(leaks)
 }
@@ -104,6 +103,13 @@ const ENDINGS: [&str; 8] = [
 
 /// What stands behind `.env.` where the file is one to be copied and filled in.
 const SAMPLES: [&str; 6] = ["example", "sample", "template", "dist", "defaults", "test"];
+
+/// Those of these files that are, by their names, for secrets.
+pub fn named<'a>(
+    paths: impl IntoIterator<Item = &'a RepoPath>,
+) -> impl Iterator<Item = &'a RepoPath> {
+    paths.into_iter().filter(|path| is_named(path.as_bytes()))
+}
 
 /// Is a file by its name one for secrets?
 fn is_named(path: &[u8]) -> bool {

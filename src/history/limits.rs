@@ -290,6 +290,25 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// A setting that is a whole number; `None` where it is not set.
+///
+/// # Errors
+///
+/// It is no such number.
+pub fn whole_number(workspace: &Workspace, key: &str) -> Result<Option<u32>> {
+    let Some(value) = workspace.settings.get(key) else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(value);
+    match text.trim().parse() {
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(
+            Error::usage(format!("{key} is {text:?}, which is no whole number"))
+                .hint(format!("git config {key} 10")),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use super::bytes::{self, RawIds, Unnoted};
 use super::choice::Choice;
 use super::conversation::{self, Keep};
 use super::journal::{self, Look, Noted};
+use super::leak;
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
@@ -67,6 +68,8 @@ pub struct Taken {
     pub skipped: Vec<Skipped>,
     /// What a killed restore had left in the work tree: saved in the side commit, and removed.
     pub swept: Vec<RepoPath>,
+    /// Untracked files that it is the first to hold, and that by their names are for secrets.
+    pub secrets: Vec<RepoPath>,
     /// Why the turns before it could not be packed. It is there all the same.
     pub not_packed: Option<Error>,
 }
@@ -147,6 +150,10 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
     };
     let skipped = scan.skipped.clone();
     let leftovers = scan.leftovers.clone();
+    let secrets = match turn {
+        Some(_) => leak::named(scan.added()).cloned().collect(),
+        None => Vec::new(),
+    };
     let mut not_packed = None;
     if turn.is_some() || ground.is_some() {
         if turn.is_some() {
@@ -160,6 +167,7 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         standing: workspace.state.session.clone(),
         skipped,
         swept: leftovers,
+        secrets,
         not_packed,
     })
 }

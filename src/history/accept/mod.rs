@@ -11,6 +11,7 @@ mod message;
 mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bstr::ByteSlice;
 
@@ -26,6 +27,7 @@ pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
 use super::baseline;
 use super::credit;
+use super::limits::whole_number;
 use super::ops::{Deed, Operation};
 use super::refnames::SessionId;
 use super::restore::disk_blob_id;
@@ -238,24 +240,31 @@ fn in_conflict(paths: &[RepoPath]) -> Error {
 fn write_commit(workspace: &Locked, tree: &Oid, head: &Head, message: &str) -> Result<Oid> {
     let parents: Vec<&Oid> = head.commit.iter().collect();
     let signed = match workspace.settings.is_true("commit.gpgsign") {
-        true => Signed::Yes,
+        true => Signed::Within(sign_timeout(workspace)?),
         false => Signed::No,
     };
     let written = workspace
         .git
         .write_users_commit(tree, &parents, message.as_bytes(), signed);
     written.map_err(|error| match is_missing_identity(&error) {
-        false if signed == Signed::Yes => Error::cannot("the commit could not be signed")
+        false if signed != Signed::No => Error::cannot("the commit could not be signed")
             .because(error)
             .hint(
                 "it is signed since commit.gpgSign is set: see git config --get-all commit.gpgSign",
-            ),
+            )
+            .hint("more time to answer its program: git config edio.signTimeout SECONDS"),
         true => Error::cannot("git does not know who you are")
             .because(error)
             .hint("git config --global user.name \"Your Name\"")
             .hint("git config --global user.email you@example.com"),
         false => error.into(),
     })
+}
+
+/// A program that signs may ask a person, and nobody may be there.
+fn sign_timeout(workspace: &Locked) -> Result<Duration> {
+    let seconds = whole_number(workspace, "edio.signtimeout")?.unwrap_or(120);
+    Ok(Duration::from_secs(seconds.max(1).into()))
 }
 
 fn is_missing_identity(error: &GitError) -> bool {

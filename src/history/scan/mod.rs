@@ -477,6 +477,13 @@ impl Scan {
         Ok(Touched::These(touched))
     }
 
+    /// The untracked files that no look has found before.
+    pub fn added(&self) -> impl Iterator<Item = &RepoPath> {
+        let was_there = |path: &RepoPath| self.base.dropped.binary_search(path).is_ok();
+        let added = self.passed.added.keys();
+        added.filter(move |path| !was_there(path))
+    }
+
     /// Is the path in the index that it leaves behind?
     fn holds(&self, path: &RepoPath) -> bool {
         let Passed { added, gone, .. } = &self.passed;
