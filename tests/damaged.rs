@@ -286,3 +286,21 @@ fn a_git_that_can_not_be_started_is_not_called_missing() {
     assert!(!stderr.contains("missing"), "{ran}");
     assert!(stderr.contains("ulimit"), "{ran}");
 }
+
+#[test]
+fn p4_a_session_that_can_not_be_read_is_not_brought_back_by_an_undo_of_its_accept() {
+    for put_away in [&["accept", "done"][..], &["sessions", "--close"]] {
+        let repo = Repo::with(&[("a", "base\n")]);
+        repo.write("a", "1\n");
+        repo.edio(["snapshot"]).ok();
+        let session = repo.sessions("active").remove(0);
+        repo.edio(put_away).ok();
+        let name = format!("refs/edio/archive/{session}/current");
+        let commit = repo.git(["rev-parse", &name]);
+        let object = format!(".git/objects/{}/{}", &commit[..2], &commit[2..]);
+        repo.remove(&object);
+        let ran = repo.edio(["undo"]);
+        assert!(ran.fails(1).stderr.contains("can't be read"), "{ran}");
+        assert_eq!(repo.read(format!(".git/{name}")).trim(), commit);
+    }
+}

@@ -472,21 +472,29 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// git could not be started.
+    /// git could not be started, or was killed.
     pub fn commits_that_are_whole(&self, oids: &[Oid]) -> Result<Vec<Option<Commit>>> {
         let mut commits = Vec::with_capacity(oids.len());
         while commits.len() < oids.len() {
             let rest = &oids[commits.len()..];
             let mut objects = self.objects(rest)?;
+            let mut cut_off = None;
             for oid in rest {
                 match objects.next_that_is_whole("commit", oid) {
                     Ok(raw) => commits.push(raw.and_then(|raw| Commit::parse(oid.clone(), &raw))),
-                    Err(_) => {
-                        // git ends over an object that is damaged behind its beginning: another one reads the rest.
-                        commits.push(None);
+                    Err(error) => {
+                        cut_off = Some(error);
                         break;
                     }
                 }
+            }
+            match (cut_off, objects.answer.close()) {
+                (None, closed) => closed?,
+                // git ends over an object that is damaged behind its beginning: another one reads the rest.
+                (Some(_), Err(GitError::Exit { status, .. })) if status.signal().is_none() => {
+                    commits.push(None);
+                }
+                (Some(error), _) => return Err(error),
             }
         }
         Ok(commits)

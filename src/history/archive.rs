@@ -128,6 +128,7 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
 ///
 /// git failed.
 pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
+    session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let successor = Session::active(workspace)?;
     let mut session = unarchive(workspace, session)?;

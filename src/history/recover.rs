@@ -231,6 +231,10 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
     let Some(operation) = unfinished_restore(&session) else {
         return Ok(None);
     };
+    let last = session.ops.as_ref().map(|last| &last.oid);
+    if workspace.state.stopped.as_ref() == last {
+        return Ok(None);
+    }
     let ends = [operation.from.clone(), operation.to.clone()];
     let commits = workspace.git.commits(&ends)?;
     let turns: Option<Vec<Turn>> = commits.iter().map(Turn::read).collect();

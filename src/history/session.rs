@@ -85,7 +85,7 @@ impl Damaged {
             Leaf::Turn(_) => format!(
                 "or give what you want of the turns before it a branch (git branch NAME COMMIT), then go on without it: {without}"
             ),
-            _ => format!("or go on without it: {without}"),
+            _ => format!("or go on without it, and lose what only that leads to: {without}"),
         };
         match &self.oid {
             Some(oid) => {

@@ -35,6 +35,8 @@ pub struct State {
     pub recent: Vec<Recent>,
     /// An operation on the work tree was begun, and its end was not seen.
     pub unfinished: bool,
+    /// The restore that stopped midway, and said so: it is not to be finished unasked.
+    pub stopped: Option<Oid>,
     /// The refs that `forget` was about to move, where its end was not seen.
     pub forgetting: Vec<Move>,
     /// Was there nothing that the last scan could not hold?

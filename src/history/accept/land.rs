@@ -160,6 +160,7 @@ pub fn take_back(
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
     refuse_moved_branch(workspace, operation)?;
+    session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let changes = changes_of(workspace, operation)?;
     let successor = Session::active(workspace)?;

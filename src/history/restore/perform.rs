@@ -121,8 +121,11 @@ pub fn perform(
         Err(error) => {
             // What is half restored is taken back by an undo, as the whole would be. Where there would be a turn, or none
             // any more, there is nothing to take back.
-            if operation.deed != Deed::Restore {
-                ops::take_off_last(workspace, session)?;
+            match operation.deed {
+                Deed::Restore => {
+                    workspace.state.stopped = session.ops.as_ref().map(|last| last.oid.clone());
+                }
+                _ => ops::take_off_last(workspace, session)?,
             }
             workspace.end()?;
             return Err(error.hint(format!("to go back: edio restore {}", from.number())));

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use bstr::ByteSlice;
+
 use crate::error::{Error, Result, While};
 use crate::gitengine::{FileStamp, GitError, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
@@ -212,7 +214,7 @@ fn users_file(workspace: &Locked) -> Result<Option<FileStamp>> {
 pub fn unreadable_index(workspace: &Locked, error: GitError) -> Error {
     let index = workspace.git.users_index();
     match error {
-        GitError::Exit { .. } | GitError::Output { .. } => {
+        GitError::Exit { .. } if error.stderr().contains_str("index file") => {
             Error::cannot(format!("git can't read its index, {}", index.display()))
                 .because(error)
                 .hint("move that file away, then: git reset; what was staged is lost, your files and turns are not")
