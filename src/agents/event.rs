@@ -193,29 +193,40 @@ pub fn tells_of_tools(agent: &str) -> bool {
     ["claude", "codex", "gemini"].contains(&agent)
 }
 
-/// Reads the payload that an agent's hook was given, an object in JSON. `None` where it tells of nothing that matters, or
-/// can't be read.
+/// Reads the payload that an agent's hook was given, an object in JSON. `None` where it tells of nothing that matters.
 ///
 /// Several agents run the hooks of another one's configuration: `agent` is whose hook it is, `caller` says which agent
 /// is known to have called it.
-pub fn read(agent: Agent, caller: Option<&str>, payload: &[u8]) -> Option<Event> {
-    let value: Value = json::read(payload).ok()?;
-    let payload = Payload::of(value.as_object()?);
+///
+/// # Errors
+///
+/// It is no JSON.
+pub fn read(
+    agent: Agent,
+    caller: Option<&str>,
+    payload: &[u8],
+) -> serde_json::Result<Option<Event>> {
+    let payload: Value = json::read(payload)?;
+    let object = payload.as_object();
+    Ok(object.and_then(|object| told(agent, caller, &Payload::of(object))))
+}
+
+fn told(agent: Agent, caller: Option<&str>, payload: &Payload<'_>) -> Option<Event> {
     let agent = match payload.has("cursor_version") {
         true => Agent::Cursor,
         false => agent,
     };
     let what = match agent {
-        Agent::Claude | Agent::Vscode => super::claude::what(&payload),
-        Agent::Codex => super::codex::what(&payload),
-        Agent::Cursor => super::cursor::what(&payload),
-        Agent::Gemini => super::gemini::what(&payload),
-        Agent::Copilot => super::copilot::what(&payload),
-        Agent::Opencode => super::opencode::what(&payload),
-        Agent::Pi => super::pi::what(&payload),
-        Agent::Cline => super::cline::what(&payload),
-        Agent::Windsurf => super::windsurf::what(&payload),
-        Agent::Antigravity => super::antigravity::what(&payload),
+        Agent::Claude | Agent::Vscode => super::claude::what(payload),
+        Agent::Codex => super::codex::what(payload),
+        Agent::Cursor => super::cursor::what(payload),
+        Agent::Gemini => super::gemini::what(payload),
+        Agent::Copilot => super::copilot::what(payload),
+        Agent::Opencode => super::opencode::what(payload),
+        Agent::Pi => super::pi::what(payload),
+        Agent::Cline => super::cline::what(payload),
+        Agent::Windsurf => super::windsurf::what(payload),
+        Agent::Antigravity => super::antigravity::what(payload),
         Agent::Kilo | Agent::Zed | Agent::Aider => None,
     }?;
     let what = match what {

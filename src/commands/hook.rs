@@ -97,12 +97,12 @@ fn hear(agent: &str) {
         return;
     };
     let listen = env::hook_wait().unwrap_or(LISTEN);
-    let Some(payload) = term::input(LONGEST, listen, is_told).filter(|said| json::is_whole(said))
-    else {
+    let caller = env::is_called_by_copilot().then_some("copilot");
+    let said = term::input(LONGEST, listen, is_told);
+    let Some(told) = said.and_then(|said| event::read(agent, caller, &said).ok()) else {
         return note_unheard(agent);
     };
-    let caller = env::is_called_by_copilot().then_some("copilot");
-    let Some(mut event) = event::read(agent, caller, &payload) else {
+    let Some(mut event) = told else {
         return;
     };
     event.folders.extend(env::project_of_agent());
