@@ -548,6 +548,25 @@ fn what_grew_from_a_turn_that_the_user_committed_is_no_conflict() {
 }
 
 #[test]
+fn what_grew_from_any_turn_that_the_user_committed_is_no_conflict() {
+    for committed_turn in 1..=3 {
+        let repo = Repo::with(&[("a", "0\n"), ("b", "0\n")]);
+        for turn in 1..=4 {
+            repo.write("a", format!("{turn}\n"));
+            repo.write("b", if turn < 3 { "early\n" } else { "late\n" });
+            repo.edio(["snapshot", "-m", &format!("turn {turn}")]).ok();
+            if turn == committed_turn {
+                repo.git(["commit", "-q", "-a", "-m", "mine"]);
+            }
+        }
+        repo.edio(["accept", "rest"]).ok();
+        assert_eq!(repo.git(["show", "HEAD:a"]), "4");
+        assert_eq!(repo.git(["show", "HEAD:b"]), "late");
+        assert_eq!(repo.git(["log", "-1", "--format=%s", "HEAD^"]), "mine");
+    }
+}
+
+#[test]
 fn a_look_at_what_grew_in_a_step_from_a_committed_turn_is_as_the_accept() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("a", "two\n");

@@ -486,6 +486,24 @@ fn p7_sessions_start_no_more_processes_of_accept() {
 }
 
 #[test]
+fn p7_files_that_the_user_has_committed_since_start_no_more_processes_of_accept() {
+    let accept = |files: usize| {
+        let repo = session(1, files);
+        for turn in ["first", "second"] {
+            for n in 0..files {
+                repo.write(format!("src/{n}"), format!("{n}, {turn}\n"));
+            }
+            repo.edio(["snapshot", "-m", turn]).ok();
+            if turn == "first" {
+                repo.git(["commit", "-q", "-a", "-m", "mine"]);
+            }
+        }
+        processes(&repo, &["accept", "rest"]).count()
+    };
+    assert_eq!(accept(500), accept(5));
+}
+
+#[test]
 fn p7_sessions_start_no_more_processes_of_looking() {
     let (few, many) = (sessions(1), sessions(4));
     let looks = [

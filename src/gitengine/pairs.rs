@@ -78,7 +78,24 @@ impl Git {
         text: &str,
     ) -> Result<Vec<Vec<Difference>>> {
         let pickaxe = format!("-S{text}");
-        let output = self.differ(pairs, &["--no-renames", "--no-textconv", &pickaxe], &[])?;
+        self.differences_in_form(pairs, &["--no-renames", "--no-textconv", &pickaxe])
+    }
+
+    /// What differs in each of these pairs of trees.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn differences_of_each(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<Vec<Difference>>> {
+        self.differences_in_form(pairs, &["--no-renames"])
+    }
+
+    fn differences_in_form(
+        &self,
+        pairs: &[(Oid, Oid)],
+        form: &[&str],
+    ) -> Result<Vec<Vec<Difference>>> {
+        let output = self.differ(pairs, form, &[])?;
         let records = by_pair(&output, pairs.len())?.into_iter();
         let read = |(header, paths): Record<'_>| {
             let path = path_of_tree(paths.first().copied().unwrap_or_default())?;

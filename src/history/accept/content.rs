@@ -164,7 +164,8 @@ fn merged(
     let to_commit = entries_after(git, head_tree, held)?;
     let since = committed
         .iter()
-        .filter(|(path, _)| to_commit.contains_key(path) && is_held(path));
+        .filter(|(path, _)| to_commit.contains_key(path) && is_held(path))
+        .collect();
     base_edits.extend(of_a_turn(git, line.turns, head_tree, since)?);
     let theirs = edited(workspace, held, &held_edits)?;
     let base = edited(workspace, &baseline.tree, &base_edits)?;
@@ -206,31 +207,42 @@ fn merged(
 
 /// Those of the paths at which HEAD has what one of these turns had: the person has committed the session's own work, and
 /// what came after that turn grew from it.
-fn of_a_turn<'a>(
+fn of_a_turn(
     git: &Git,
     turns: &[Turn],
     head_tree: &Oid,
-    committed: impl Iterator<Item = (&'a RepoPath, &'a Option<Entry>)>,
+    committed: Vec<(&RepoPath, &Option<Entry>)>,
 ) -> Result<Entries> {
-    let committed: Vec<(RepoPath, Option<Entry>)> =
-        committed.map(|(p, e)| (p.clone(), e.clone())).collect();
-    let pair = |turn: &Turn| (head_tree.clone(), turn.tree.clone());
-    let pairs: Vec<(Oid, Oid)> = turns.iter().map(pair).collect();
-    let mut found = Entries::new();
-    // An empty list of paths would be all.
-    for chunk in committed.chunks(CHUNK) {
-        let paths: Vec<RepoPath> = chunk.iter().map(|(path, _)| path.clone()).collect();
-        let other = git.names_of_differences(&pairs, &paths)?;
-        let other: Vec<BTreeSet<RepoPath>> =
-            other.into_iter().map(|o| o.into_iter().collect()).collect();
-        let is_of_one = |path: &RepoPath| other.iter().any(|other| !other.contains(path));
-        found.extend(chunk.iter().filter(|(path, _)| is_of_one(path)).cloned());
+    if committed.is_empty() {
+        return Ok(Entries::new());
     }
-    Ok(found)
+    // From HEAD to the first turn, and on from each to the next: what many turns leave as it is costs nothing.
+    let trees = [head_tree].into_iter().chain(turns.iter().map(|t| &t.tree));
+    let steps: Vec<(Oid, Oid)> = trees
+        .clone()
+        .zip(trees.skip(1))
+        .map(|(old, new)| (old.clone(), new.clone()))
+        .collect();
+    let mut steps = git.differences_of_each(&steps)?.into_iter();
+    let Some(first) = steps.next() else {
+        return Ok(Entries::new());
+    };
+    let other_in_first: BTreeSet<RepoPath> = first.into_iter().map(|d| d.path).collect();
+    let mut brought: BTreeMap<RepoPath, Vec<Option<Entry>>> = BTreeMap::new();
+    for difference in steps.flatten() {
+        brought
+            .entry(difference.path)
+            .or_default()
+            .push(difference.new);
+    }
+    let is_of_one = |(path, entry): &(&RepoPath, &Option<Entry>)| {
+        !other_in_first.contains(*path) || brought.get(*path).is_some_and(|had| had.contains(entry))
+    };
+    let found = committed.into_iter().filter(is_of_one);
+    Ok(found
+        .map(|(path, entry)| (path.clone(), entry.clone()))
+        .collect())
 }
-
-/// So many paths are given to git at once: the longest argument list that every system takes is far longer.
-const CHUNK: usize = 200;
 
 /// The paths that differ between two trees, with what the second has there.
 fn entries_after(git: &Git, old: &Oid, new: &Oid) -> Result<Entries> {
