@@ -184,6 +184,80 @@ fn p8_a_damaged_session_is_nobody_elses_trouble() {
     assert_eq!(repo.read("a"), "agent\n");
 }
 
+#[test]
+fn a_damaged_last_operation_is_not_written_over() {
+    for way in WAYS {
+        let repo = three_turns();
+        repo.edio(["restore", "1"]).ok();
+        let name = repo.turn_ref(1).replace("/1", "/ops");
+        damage(&repo, &name, way);
+        let (refs, now) = (repo.edio_refs(), repo.manifest());
+        for words in [
+            &["restore", "2"][..],
+            &["undo"],
+            &["restore", "2", "-f", "a"],
+        ] {
+            let ran = repo.edio(words);
+            let stderr = &ran.fails(1).stderr;
+            assert!(stderr.contains("the last operation can't be read"), "{ran}");
+            assert_eq!(repo.manifest(), now, "{way:?} {words:?}");
+            assert_eq!(repo.edio_refs(), refs, "{way:?} {words:?}");
+        }
+        repo.write("a", "new\n");
+        repo.edio(["snapshot"]).ok();
+        // What the hint says.
+        repo.git(["update-ref", "--no-deref", "-d", &name]);
+        repo.edio(["restore", "2"]).ok();
+        assert_eq!(repo.read("a"), "v2\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("a"), "new\n");
+    }
+}
+
+#[test]
+fn beside_what_is_damaged_there_turns_go_on_and_nothing_that_hangs_on_it_is_let_go() {
+    let repo = Repo::with(&[("a", "v0\n"), (".gitattributes", "a text\n")]);
+    let snapshot = |content: &str| {
+        repo.write("a", content);
+        repo.edio(["snapshot"]).ok();
+    };
+    snapshot("v1\r\n");
+    snapshot("v2\r\n");
+    let name = repo.turn_ref(1).replace("/1", "/side");
+    let file = loose(&repo.git(["rev-parse", &name]));
+    let content = fs::read(repo.path(&file)).unwrap();
+    let oid = damage(&repo, &name, Way::Missing);
+    snapshot("v3\r\n");
+    let missing = repo.edio(["doctor"]);
+    assert!(missing.stdout.contains(&oid), "{missing}");
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.read("a"), "v1\r\n");
+    repo.edio(["restore", "3"]).ok();
+    assert_eq!(repo.read("a"), "v3\r\n");
+    repo.write(&file, content);
+    repo.fsck();
+    repo.git(["gc", "-q", "--prune=now"]);
+    for turn in 1..=3 {
+        repo.edio(["restore", &turn.to_string()]).ok();
+        assert_eq!(repo.read("a"), format!("v{turn}\r\n"));
+    }
+}
+
+#[test]
+fn doctor_finds_what_is_missing_behind_the_turns() {
+    for way in [Way::Missing, Way::Empty, Way::Garbled] {
+        for what in [":a", "^{tree}"] {
+            let repo = three_turns();
+            assert!(!repo.edio(["doctor"]).stdout.contains("wrong: turns"));
+            let oid = damage(&repo, &format!("{}{what}", repo.turn_ref(2)), way);
+            let ran = repo.edio(["doctor"]);
+            assert_eq!(ran.code, Some(1), "{ran}");
+            assert!(ran.stdout.contains("is missing or damaged: "), "{ran}");
+            assert!(ran.stdout.contains(&oid), "{way:?} {what}: {ran}");
+        }
+    }
+}
+
 /// A repository with two turns of ten files, and what the first of them held.
 fn two_turns_of_many() -> (Repo, Vec<String>) {
     let repo = Repo::with(&[("f0", "base\n")]);

@@ -552,6 +552,35 @@ impl Git {
         self.reachable(self.ask("rev-list").arg("--stdin").input(lines))
     }
 
+    /// What is missing or empty of all that these commits lead to and the user's own refs don't, in git's words; `None`
+    /// where nothing is. What a partial clone may still fetch is not missing. No content is read.
+    ///
+    /// # Errors
+    ///
+    /// git could not be asked.
+    pub fn what_is_missing(&self, tips: &[&Oid]) -> Result<Option<String>> {
+        let lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
+        let ask = self
+            .ask("rev-list")
+            .args(["--objects", "--no-object-names", "--stdin"]);
+        let ask = ask.arg("--missing=allow-promisor");
+        let output = match self.beyond_the_users(ask.input(lines)).run() {
+            Err(GitError::Exit { stderr, .. }) => {
+                let said: Vec<_> = stderr.lines().map(ByteSlice::to_str_lossy).collect();
+                return Ok(Some(said.join("; ")));
+            }
+            output => output?,
+        };
+        let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
+        let oids = oids.ok_or_else(|| unexpected("git rev-list", &output))?;
+        let missing = self.missing(&oids)?;
+        let others = missing.len().saturating_sub(1);
+        Ok(missing.first().map(|first| match others {
+            0 => format!("the object {first}"),
+            _ => format!("the object {first}, and {others} more"),
+        }))
+    }
+
     /// The commits that are reached from this one by first parents, itself first, without the user's own history.
     ///
     /// # Errors
@@ -587,11 +616,15 @@ impl Git {
         self.listed(ask.input(lines))
     }
 
-    fn reachable(&self, ask: super::command::Ask) -> Result<Vec<Commit>> {
-        self.listed(ask.args(["--not", "--branches", "--tags", "--remotes"]))
+    fn reachable(&self, ask: Ask) -> Result<Vec<Commit>> {
+        self.listed(self.beyond_the_users(ask))
     }
 
-    fn listed(&self, ask: super::command::Ask) -> Result<Vec<Commit>> {
+    fn beyond_the_users(&self, ask: Ask) -> Ask {
+        ask.args(["--not", "--branches", "--tags", "--remotes"])
+    }
+
+    fn listed(&self, ask: Ask) -> Result<Vec<Commit>> {
         let output = ask.run()?;
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
@@ -618,8 +651,7 @@ impl Git {
             "--format=%P",
             "--stdin",
         ]);
-        let ask = ask.args(["--not", "--branches", "--tags", "--remotes"]);
-        let output = ask.input(lines).run()?;
+        let output = self.beyond_the_users(ask.input(lines)).run()?;
         let mut owners = HashMap::new();
         for (group, tips) in groups.iter().enumerate() {
             owners.extend(tips.iter().map(|tip| (tip.as_str().as_bytes(), group)));

@@ -225,13 +225,16 @@ impl Begun {
     ///
     /// # Errors
     ///
-    /// git could not be started.
+    /// The last operation can't be read: what hangs on it would be lost. Or git could not be started.
     pub fn start(
         workspace: &Locked,
         session: &Session,
         operation: &Operation,
         seconds: i64,
     ) -> Result<Self> {
+        if let Some(damaged) = session.damaged_at(Leaf::Ops) {
+            return Err(damaged.error());
+        }
         let operation = operation.at(workspace);
         let before = session.ops.as_ref().map(|commit| commit.oid.clone());
         // The user's commit is among them: taken back, it hangs on nothing else.

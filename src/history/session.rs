@@ -51,7 +51,8 @@ pub struct Damaged {
 }
 
 impl Damaged {
-    fn read(damaged: DamagedRef) -> Option<(Shelf, SessionId, Self)> {
+    /// Reads what the name of a ref says; `None` where it belongs to no session.
+    pub fn read(damaged: DamagedRef) -> Option<(Shelf, SessionId, Self)> {
         let DamagedRef { name, oid } = damaged;
         let (shelf, id, leaf) = refnames::parse(&name)?;
         Some((shelf, id, Self { leaf, oid, name }))
@@ -112,6 +113,33 @@ pub fn all_damaged(workspace: &Workspace) -> Result<Vec<(SessionId, Damaged)>> {
     let refs = workspace.git.ref_commits(&[refnames::ALL])?;
     let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
     Ok(damaged.map(|(_, id, damaged)| (id, damaged)).collect())
+}
+
+/// The sessions of which something is missing behind what can be read of them, and what.
+///
+/// # Errors
+///
+/// git failed.
+pub fn incomplete(workspace: &Workspace) -> Result<Vec<(SessionId, String)>> {
+    let git = &workspace.git;
+    let refs = git.ref_commits(&[refnames::ALL])?.whole;
+    let mut tips: BTreeMap<SessionId, Vec<&Oid>> = BTreeMap::new();
+    for found in &refs {
+        if let Some((_, id, _)) = refnames::parse(&found.name) {
+            tips.entry(id).or_default().push(&found.commit.oid);
+        }
+    }
+    // Where all is well, one question is enough.
+    let all: Vec<&Oid> = tips.values().flatten().copied().collect();
+    if git.what_is_missing(&all)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut incomplete = Vec::new();
+    for (id, tips) in tips {
+        let missing = git.what_is_missing(&tips)?;
+        incomplete.extend(missing.map(|what| (id, what)));
+    }
+    Ok(incomplete)
 }
 
 impl Session {

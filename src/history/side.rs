@@ -14,7 +14,7 @@ use super::conversation;
 use super::journal::{self, Journal};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
-use super::session::Session;
+use super::session::{Damaged, Session};
 use super::skipped::{self, Skipped};
 use super::trailers::{self, Trailers};
 use super::transcript;
@@ -510,11 +510,23 @@ fn commit(
         .with("Session", id.as_str())
         .message(text);
     let name = refnames::name(Shelf::Active, id, Leaf::Side);
-    let before = git.ref_names(&[&name])?.pop().map(|(_, oid)| oid);
+    let before = last_of_chain(workspace, &name)?;
     let parents: Vec<&Oid> = before.iter().collect();
     let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
     refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
     Ok(commit)
+}
+
+/// The last side commit. One that can't be read is built upon nevertheless: what it hangs on is found again when it is
+/// put back, and until then git itself refuses to prune.
+fn last_of_chain(workspace: &Locked, name: &str) -> Result<Option<Oid>> {
+    let refs = workspace.git.ref_commits(&[name])?;
+    let damaged = refs.damaged.into_iter().find_map(Damaged::read);
+    match damaged.map(|(_, _, damaged)| damaged) {
+        Some(Damaged { oid: Some(oid), .. }) => Ok(Some(oid)),
+        Some(damaged) => Err(damaged.error()),
+        None => Ok(refs.whole.into_iter().next().map(|side| side.commit.oid)),
+    }
 }
 
 fn write_tree(workspace: &Locked, entries: &[(RepoPath, Option<Entry>)]) -> Result<Oid> {
