@@ -433,22 +433,19 @@ impl Asked {
     ///
     /// It did not end with exit code 0, or its pipes broke.
     pub fn succeed(self) -> Result<Vec<u8>> {
-        let command = self.text.clone();
-        let finished = self.finish()?;
-        check(command, finished.status, finished.stderr)?;
-        Ok(finished.stdout)
+        Ok(self.succeed_whole()?.stdout)
     }
 
-    /// Waits, and returns what git said beside its answer.
+    /// Waits, and returns all that git printed, also beside its answer.
     ///
     /// # Errors
     ///
     /// It did not end with exit code 0, or its pipes broke.
-    pub fn succeed_with_stderr(self) -> Result<Vec<u8>> {
+    pub fn succeed_whole(self) -> Result<Finished> {
         let command = self.text.clone();
         let finished = self.finish()?;
-        check(command, finished.status, finished.stderr.clone())?;
-        Ok(finished.stderr)
+        check(command, finished.status, &finished.stderr)?;
+        Ok(finished)
     }
 
     /// Waits, and returns how it ended and what it printed.
@@ -521,7 +518,7 @@ impl Answer {
         let Answer { reader, text } = self;
         let closed = reader.into_inner().close();
         let (status, stderr) = closed.map_err(|error| broken(&text, error))?;
-        check(text, status, stderr.clone())?;
+        check(text, status, &stderr)?;
         Ok(stderr)
     }
 
@@ -543,13 +540,13 @@ fn broken(text: &str, error: std::io::Error) -> GitError {
     GitError::file(format!("talking to `{text}`"), error)
 }
 
-fn check(command: String, status: Status, stderr: Vec<u8>) -> Result<()> {
+fn check(command: String, status: Status, stderr: &[u8]) -> Result<()> {
     if status.success() {
         return Ok(());
     }
     Err(GitError::Exit {
         command,
         status,
-        stderr,
+        stderr: stderr.to_owned(),
     })
 }

@@ -358,7 +358,7 @@ impl PrivateIndex {
             false => ask,
         };
         let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
-        let stderr = ask.start()?.succeed_with_stderr()?;
+        let stderr = ask.start()?.succeed_whole()?.stderr;
         let ignored = stderr
             .lines()
             .filter_map(|line| line.strip_prefix(b"Ignoring path "));

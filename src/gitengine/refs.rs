@@ -296,12 +296,8 @@ impl Git {
 
     /// The same in two steps: a commit that can't be read does the others no harm.
     fn list_each_commit(&self, names: &[&str]) -> Result<RefCommits> {
-        let listed = self.ask_for_names(names).outcome()?;
-        let named = match listed.status.success() {
-            true => read_names(&listed.stdout),
-            // Why not is said in git's words.
-            false => self.ref_names(names)?,
-        };
+        let listed = self.ask_for_names(names).start()?.succeed_whole()?;
+        let named = read_names(&listed.stdout);
         let oids: Vec<Oid> = named.iter().map(|(_, oid)| oid.clone()).collect();
         let mut refs = RefCommits {
             whole: Vec::new(),

@@ -81,7 +81,7 @@ pub fn archive_as_before(
 ///
 /// The next command tries that first: what is left then is for a person to mend.
 pub fn half_done(workspace: &Locked, session: &Session) -> Option<Operation> {
-    let last = session.ops.as_ref().and_then(Operation::read);
+    let last = session.last_operation();
     last.filter(|last| {
         workspace.state.unfinished && matches!(last.deed, Deed::Accept | Deed::Close)
     })

@@ -14,7 +14,6 @@ use crate::gitengine::{RefChange, check_version};
 use super::accept;
 use super::journal::beyond;
 use super::limits::whole_number;
-use super::ops::Operation;
 use super::prompt::ENDED;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -136,7 +135,7 @@ pub(super) fn worktrees_of(session: &Session) -> BTreeSet<String> {
     let turns = session.turns.values().chain(&session.current);
     let own = turns.filter(|turn| turn.note.session == session.id);
     let own = own.map(|turn| turn.note.worktree.clone());
-    let operation = session.ops.as_ref().and_then(Operation::read);
+    let operation = session.last_operation();
     own.chain(operation.map(|o| o.worktree)).collect()
 }
 

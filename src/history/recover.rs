@@ -75,27 +75,19 @@ fn mend_current(workspace: &Locked, session: &mut Session) -> Result<()> {
 }
 
 fn unknown_turn(session: &Session) -> Option<&Turn> {
-    let operation = last_operation(session);
-    let known = operation.as_ref().map_or(0, |operation| operation.last);
-    let turn = session.turns.values().next_back();
     let Some(current) = &session.current else {
         // Somebody deleted `current`.
         return session.stood_at();
     };
     let grew = |turn: &&Turn| turn.parent.as_ref() == Some(&current.commit) && *turn != current;
-    turn.filter(grew).filter(|turn| turn.number().turn > known)
-}
-
-/// The last operation of a session.
-pub fn last_operation(session: &Session) -> Option<Operation> {
-    session.ops.as_ref().and_then(Operation::read)
+    session.turn_since_operation().filter(grew)
 }
 
 /// The operation on the work tree that was begun and never finished, if there is one.
 ///
 /// It is written down before it begins, and moves `current`, or takes a turn, when it has ended.
 pub fn unfinished_restore(session: &Session) -> Option<Operation> {
-    let operation = last_operation(session)?;
+    let operation = session.last_operation()?;
     let current = session.current.as_ref()?;
     let begun = match operation.deed {
         Deed::Accept | Deed::Close => false,
@@ -137,7 +129,7 @@ pub fn interrupted(workspace: &Locked, session: Option<&Session>) -> Option<Inte
         _ => false,
     };
     let last = session.filter(|_| workspace.state.unfinished);
-    let last = last.and_then(last_operation).filter(of_branch);
+    let last = last.and_then(Session::last_operation).filter(of_branch);
     match last {
         Some(last) => Some(Interrupted::OnBranch(last.text)),
         // Killed before it was written down.

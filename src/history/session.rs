@@ -689,16 +689,24 @@ impl Session {
         }
     }
 
+    /// The last operation, if there was one, and it can be read.
+    pub fn last_operation(&self) -> Option<Operation> {
+        self.ops.as_ref().and_then(Operation::read)
+    }
+
+    /// The last turn, where no operation came after it.
+    pub fn turn_since_operation(&self) -> Option<&Turn> {
+        let known = self.last_operation().map_or(0, |operation| operation.last);
+        let turn = self.turns.values().next_back();
+        turn.filter(|turn| turn.number().turn > known)
+    }
+
     /// Where it stood, as far as that can be told without its `current`: at the last turn, or where an operation since has
     /// led.
     pub fn stood_at(&self) -> Option<&Turn> {
-        let operation = self.ops.as_ref().and_then(Operation::read);
-        let known = operation.as_ref().map_or(0, |operation| operation.last);
-        let turn = self.turns.values().next_back();
-        let led = operation.and_then(|operation| self.by_commit(&operation.to));
-        turn.filter(|turn| turn.number().turn > known)
-            .or(led)
-            .or(turn)
+        let led = || self.by_commit(&self.last_operation()?.to);
+        let since = self.turn_since_operation().or_else(led);
+        since.or(self.turns.values().next_back())
     }
 
     fn add(&mut self, leaf: Leaf, commit: Commit) {

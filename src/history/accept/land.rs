@@ -375,7 +375,7 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
 pub fn go_on_after_kill(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
     let (branch, commit) = workspace.git.head()?;
     for session in Session::all(workspace)? {
-        let Some(accept) = session.ops.as_ref().and_then(Operation::read) else {
+        let Some(accept) = session.last_operation() else {
             continue;
         };
         let is_last = accept.deed == Deed::Accept && accept.worktree == workspace.name;
