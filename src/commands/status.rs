@@ -1,5 +1,7 @@
 //! `edio status`: where the work tree stands. Also what `edio` alone shows.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -48,74 +50,95 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     if let Some(session) = &session {
         name_damaged(&mut context.term, session);
     }
-    let open = open_operation(&workspace.git.git_dir);
-    let agents = Connected::load(&workspace.scratch()).agents;
-    let (mut unsaved, mut begun) = (Unsaved::default(), None);
+    let mut seen = Seen {
+        unsaved: Unsaved::default(),
+        begun: None,
+        open: open_operation(&workspace.git.git_dir),
+        home: workspace.store.as_ref().map(|store| git_bytes(&store.home)),
+        agents: Connected::load(&workspace.scratch()).agents,
+        session,
+    };
     // Who has locked the index may be at work. Under edio's own lock nobody is.
-    if session.is_some() || has_locked(&workspace) {
+    if seen.session.is_some() || has_locked(&workspace) {
         let workspace = context.open_locked()?;
-        begun = interrupted(&workspace, session.as_ref());
-        if let Some(session) = &session {
-            unsaved = Unsaved::now(&workspace, session)?;
+        seen.begun = interrupted(&workspace, seen.session.as_ref());
+        if let Some(session) = &seen.session {
+            seen.unsaved = Unsaved::now(&workspace, session)?;
         }
     }
-    if context.term.is_json() {
-        let current = session
-            .as_ref()
-            .and_then(|session| session.current.as_ref());
-        let record = Record {
-            session: session.as_ref().map(|session| session.id.to_string()),
-            turns: session.as_ref().map_or(0, |session| session.turns.len()),
+    match context.term.is_json() {
+        true => context.term.record(&seen.record()).printed()?,
+        false => tell(context, &seen)?,
+    }
+    Ok(0)
+}
+
+/// What there is to say.
+struct Seen {
+    session: Option<Session>,
+    unsaved: Unsaved,
+    begun: Option<Interrupted>,
+    /// What git has open: a merge, a rebase.
+    open: Option<&'static str>,
+    /// Where the store of a folder is.
+    home: Option<Vec<u8>>,
+    agents: BTreeSet<String>,
+}
+
+impl Seen {
+    fn record(&self) -> Record {
+        let session = self.session.as_ref();
+        let current = session.and_then(|session| session.current.as_ref());
+        let unsaved = &self.unsaved;
+        Record {
+            session: session.map(|session| session.id.to_string()),
+            turns: session.map_or(0, |session| session.turns.len()),
             current: current.map(|turn| TurnRecord::new(turn, Some(&turn.commit))),
             unsaved: unsaved.changed.iter().map(difference).collect(),
             not_covered: skipped(&unsaved.not_covered),
             refused: unsaved.refused.as_ref().map(Error::to_string),
-            interrupted: begun.as_ref().map(|begun| begun.words().to_owned()),
-            git_operation: open,
-            store: workspace
-                .store
-                .as_ref()
-                .map(|store| json::path(&git_bytes(&store.home))),
-            agents: agents.into_iter().collect(),
-        };
-        context.term.record(&record).printed()?;
-        return Ok(0);
-    }
-    match &session {
-        None => {
-            context
-                .term
-                .line("no session is under way here")
-                .printed()?;
-            context
-                .term
-                .hint("take the first one: edio snapshot -m \"start\"");
+            interrupted: self.begun.as_ref().map(|begun| begun.words().to_owned()),
+            git_operation: self.open,
+            store: self.home.as_ref().map(|home| json::path(home)),
+            agents: self.agents.iter().cloned().collect(),
         }
-        Some(session) => describe(context, session, &unsaved, begun.as_ref())?,
     }
-    if let Some(Interrupted::OnBranch(words)) = &begun {
+}
+
+fn tell(context: &mut Context, seen: &Seen) -> Result<()> {
+    let begun = seen.begun.as_ref();
+    match &seen.session {
+        None => {
+            let line = "no session is under way here";
+            context.term.line(line).printed()?;
+            let hint = "take the first one: edio snapshot -m \"start\"";
+            context.term.hint(hint);
+        }
+        Some(session) => describe(context, session, &seen.unsaved, begun)?,
+    }
+    let mut lines = Vec::new();
+    if let Some(Interrupted::OnBranch(words)) = begun {
         let words = text::plain(words.as_bytes());
         let word = style::warning("interrupted:");
-        let line =
-            format!("{word} {words}: to finish it, or take it back: edio snapshot --if-changed");
+        lines.push(format!(
+            "{word} {words}: to finish it, or take it back: edio snapshot --if-changed"
+        ));
+    }
+    lines.extend(
+        seen.home
+            .as_ref()
+            .map(|home| format!("store: {}", text::plain(home))),
+    );
+    if !seen.agents.is_empty() {
+        let names: Vec<&str> = seen.agents.iter().map(String::as_str).collect();
+        let names = text::plain(names.join(", ").as_bytes());
+        lines.push(format!("connected: {names}"));
+    }
+    lines.extend(seen.open.map(|name| format!("git: a {name} is under way")));
+    for line in lines {
         context.term.line(line).printed()?;
     }
-    if let Some(store) = &workspace.store {
-        let home = text::plain(&git_bytes(&store.home));
-        context.term.line(format!("store: {home}")).printed()?;
-    }
-    if !agents.is_empty() {
-        let names: Vec<String> = agents.into_iter().collect();
-        let names = text::plain(names.join(", ").as_bytes());
-        context.term.line(format!("connected: {names}")).printed()?;
-    }
-    if let Some(name) = open {
-        context
-            .term
-            .line(format!("git: a {name} is under way"))
-            .printed()?;
-    }
-    Ok(0)
+    Ok(())
 }
 
 fn describe(

@@ -130,34 +130,9 @@ fn merged(
     head_tree: &Oid,
 ) -> Result<(Oid, Vec<RepoPath>)> {
     let git = &workspace.git;
-    let baseline = line.baseline;
-    let (mut base_edits, mut held_edits, mut whole) = (Entries::new(), Entries::new(), Vec::new());
-    let changed: BTreeMap<RepoPath, Option<Entry>> = entries_after(git, &baseline.tree, held)?;
-    let tree_before = tree_before(workspace, baseline)?;
-    let untracked: Vec<RepoPath> = git
-        .differences(&tree_before, &baseline.tree)?
-        .into_iter()
-        .filter(|difference| difference.old.is_none())
-        .map(|difference| difference.path)
-        .collect();
-    let committed_since = git.entries_at(head_tree, &untracked)?;
-    let committed_since: BTreeSet<RepoPath> =
-        committed_since.into_iter().map(|(path, _)| path).collect();
-    // What lay there uncommitted, and untracked, before the session began: it is the user's, unless the session
-    // changed it. What the user has committed since is the base of what the session made of it.
-    for path in untracked
-        .into_iter()
-        .filter(|path| !committed_since.contains(path))
-    {
-        base_edits.insert(path.clone(), None);
-        match changed.get(&path) {
-            Some(Some(_)) => whole.push(path),
-            Some(None) => {}
-            None => {
-                held_edits.insert(path, None);
-            }
-        }
-    }
+    let baseline = &line.baseline.tree;
+    let tree_before = tree_before(workspace, line.baseline)?;
+    let mut edits = without_untracked(git, &tree_before, baseline, held, head_tree)?;
     let committed = entries_after(git, &tree_before, head_tree)?;
     let is_held = |path: &RepoPath| !unheld.iter().any(|other| path.is_within(other));
     // Where there is nothing to commit, the base is as it was: a rename is known by it.
@@ -166,14 +141,15 @@ fn merged(
         .iter()
         .filter(|(path, _)| to_commit.contains_key(path) && is_held(path))
         .collect();
-    base_edits.extend(of_a_turn(git, line.turns, head_tree, since)?);
-    let theirs = edited(workspace, held, &held_edits)?;
-    let base = edited(workspace, &baseline.tree, &base_edits)?;
+    let grown = of_a_turn(git, line.turns, head_tree, since)?;
+    edits.base.extend(grown);
+    let theirs = edited(workspace, held, &edits.held)?;
+    let base = edited(workspace, baseline, &edits.base)?;
     if &base == head_tree {
-        return Ok((theirs, whole));
+        return Ok((theirs, edits.whole));
     }
     let conflicts = match git.merge_trees(&base, head_tree, &theirs)? {
-        Merged::Clean(tree) => return Ok((tree, whole)),
+        Merged::Clean(tree) => return Ok((tree, edits.whole)),
         Merged::Conflicts(paths) => paths,
     };
     // Where no commit since then touched the path, the session worked on top of what was uncommitted there: the two
@@ -185,24 +161,80 @@ fn merged(
     if !real.is_empty() {
         return Err(conflict(&real));
     }
-    let in_head: BTreeMap<RepoPath, Entry> = git.tree_entries(head_tree)?.into_iter().collect();
-    for path in own {
-        // Below a folder that took the place of the file, the base has nothing, as HEAD has nothing.
-        for (below, _) in git
-            .tree_entries(&base)?
-            .iter()
-            .filter(|(p, _)| p.is_within(&path))
-        {
-            base_edits.insert(below.clone(), None);
-        }
-        base_edits.insert(path.clone(), in_head.get(&path).cloned());
-        whole.push(path);
-    }
-    let base = edited(workspace, &baseline.tree, &base_edits)?;
+    edits.put_in_whole(git, own, &base, head_tree)?;
+    let base = edited(workspace, baseline, &edits.base)?;
     match git.merge_trees(&base, head_tree, &theirs)? {
-        Merged::Clean(tree) => Ok((tree, whole)),
+        Merged::Clean(tree) => Ok((tree, edits.whole)),
         Merged::Conflicts(paths) => Err(conflict(&paths)),
     }
+}
+
+/// What is otherwise in the trees that are merged than in turn 0 and in what is held.
+#[derive(Default)]
+struct Edits {
+    base: Entries,
+    held: Entries,
+    /// The paths that go in with what was uncommitted there before.
+    whole: Vec<RepoPath>,
+}
+
+impl Edits {
+    /// At these paths, the base is as HEAD: all that is held there goes in.
+    fn put_in_whole(
+        &mut self,
+        git: &Git,
+        paths: Vec<RepoPath>,
+        base: &Oid,
+        head_tree: &Oid,
+    ) -> Result<()> {
+        let in_head: Entries = every_entry(git, head_tree)?;
+        let in_base: Entries = every_entry(git, base)?;
+        for path in paths {
+            // Below a folder that took the place of the file, the base has nothing, as HEAD has nothing.
+            let below = in_base.keys().filter(|below| below.is_within(&path));
+            self.base.extend(below.map(|below| (below.clone(), None)));
+            let entry = in_head.get(&path).cloned().flatten();
+            self.base.insert(path.clone(), entry);
+            self.whole.push(path);
+        }
+        Ok(())
+    }
+}
+
+fn every_entry(git: &Git, tree: &Oid) -> Result<Entries> {
+    let entries = git.tree_entries(tree)?.into_iter();
+    Ok(entries.map(|(path, entry)| (path, Some(entry))).collect())
+}
+
+/// What lay there untracked before the session began: it is the user's, unless the session changed it. What the user has
+/// committed since is the base of what the session made of it.
+fn without_untracked(
+    git: &Git,
+    tree_before: &Oid,
+    baseline: &Oid,
+    held: &Oid,
+    head_tree: &Oid,
+) -> Result<Edits> {
+    let changed = entries_after(git, baseline, held)?;
+    let untracked = git.differences(tree_before, baseline)?.into_iter();
+    let untracked: Vec<RepoPath> = untracked
+        .filter(|difference| difference.old.is_none())
+        .map(|difference| difference.path)
+        .collect();
+    let committed = git.entries_at(head_tree, &untracked)?.into_iter();
+    let committed: BTreeSet<RepoPath> = committed.map(|(path, _)| path).collect();
+    let mut edits = Edits::default();
+    for path in untracked.into_iter().filter(|p| !committed.contains(p)) {
+        edits.base.insert(path.clone(), None);
+        match changed.get(&path) {
+            Some(Some(_)) => edits.whole.push(path),
+            Some(None) => {}
+            None => {
+                edits.held.insert(path, None);
+            }
+        }
+    }
+    Ok(edits)
 }
 
 /// Those of the paths at which HEAD has what one of these turns had: the person has committed the session's own work, and

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-use crate::error::{Result, While};
-use crate::gitengine::{Entry, Mode, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
+use crate::error::{Error, Result, While};
+use crate::gitengine::{Entry, Mode, Objects, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
 use super::super::journal::{self, Journal, beyond};
@@ -77,23 +77,17 @@ pub fn perform(
     task: Task<'_>,
     moment: Moment,
 ) -> Result<Performed> {
-    let Task {
-        plan,
-        sources,
-        raw_ids,
-        operation,
-        ahead,
-        end,
-    } = task;
+    let Task { plan, sources, .. } = task;
     let from = session.current()?.clone();
     let now = bytes::of_standing(workspace, &from)?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
         side: saved.side.clone(),
         from_bytes: bytes::unsaid_of(workspace, &from),
-        ..operation
+        ..task.operation
     };
-    let mut contents = start_contents(&workspace.git, plan, sources)?;
+    let contents = start_contents(&workspace.git, plan, sources)?;
+    let ahead = task.ahead;
     let ahead = ahead.filter(|ahead| ahead.is_for(&operation, session, workspace));
     let begun = match ahead {
         Some(ahead) => ahead,
@@ -107,34 +101,14 @@ pub fn perform(
         raw_ids: &now,
         settings: &workspace.settings,
     };
-    // git has looked while the operation was written down.
-    let looked = contents.as_mut().map_or(Ok(()), |contents| {
-        look_for_contents(plan, sources, contents)
-    });
-    if let Err(error) = looked {
-        ops::take_off_last(workspace, session)?;
-        workspace.end()?;
-        return Err(error);
-    }
-    let applied = match apply(&workspace.git, &disk, plan, sources, contents, &known) {
+    let applied = match carry_out(workspace, &disk, plan, sources, contents, &known) {
         Ok(applied) => applied,
-        Err(error) => {
-            // What is half restored is taken back by an undo, as the whole would be. Where there would be a turn, or none
-            // any more, there is nothing to take back.
-            match operation.deed {
-                Deed::Restore => {
-                    workspace.state.stopped = session.ops.as_ref().map(|last| last.oid.clone());
-                }
-                _ => ops::take_off_last(workspace, session)?,
-            }
-            workspace.end()?;
-            return Err(error.hint(format!("to go back: edio restore {}", from.number())));
-        }
+        Err(stopped) => return Err(give_up(workspace, session, operation.deed, stopped)?),
     };
-    let (displaced, stranger_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
+    let (displaced, displaced_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
     let git = &workspace.git;
     let beyond = beyond::bring(&git.common_dir, &session.id, git.format, &plan.way.beyond);
-    let turn = match end {
+    let turn = match task.end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
             journal::arrive(workspace, &session.id, plan.way.then.clone(), &turn);
@@ -144,7 +118,7 @@ pub fn perform(
         End::New(note) => {
             let changed = plan.actions.iter();
             let changed = changed.filter(|(_, action)| !matches!(action, Action::Keep(_)));
-            let raw_ids = now.with(raw_ids, changed.map(|(path, _)| path.clone()));
+            let raw_ids = now.with(task.raw_ids, changed.map(|(path, _)| path.clone()));
             let side = save_side(workspace, &from, plan, &operation.tree, raw_ids, moment)?;
             let note = Note {
                 side: side.commit,
@@ -161,9 +135,58 @@ pub fn perform(
         removed: applied.removed,
         turn,
         displaced,
-        displaced_side: stranger_side,
+        displaced_side,
         ignored_side: saved.side,
         beyond,
+    })
+}
+
+/// Why the work tree is not what it was to be.
+enum Stopped {
+    /// Nothing was written.
+    Before(Error),
+    /// Some paths were.
+    Midway(Error),
+}
+
+/// Brings the work tree about, once all that it needs is known to be there.
+fn carry_out(
+    workspace: &Locked,
+    disk: &Disk,
+    plan: &Plan,
+    sources: &Sources,
+    mut contents: Option<Objects>,
+    known: &Known<'_>,
+) -> std::result::Result<Applied, Stopped> {
+    if let Some(contents) = &mut contents {
+        // git has looked while the operation was written down.
+        look_for_contents(plan, sources, contents).map_err(Stopped::Before)?;
+    }
+    apply(&workspace.git, disk, plan, sources, contents, known).map_err(Stopped::Midway)
+}
+
+/// Ends an operation that did not come about. Returns what there is to say of it.
+fn give_up(
+    workspace: &mut Locked,
+    session: &mut Session,
+    deed: Deed,
+    stopped: Stopped,
+) -> Result<Error> {
+    match (deed, &stopped) {
+        // What is half restored is taken back by an undo, as the whole would be.
+        (Deed::Restore, Stopped::Midway(_)) => {
+            workspace.state.stopped = session.ops.as_ref().map(|last| last.oid.clone());
+        }
+        // There is nothing to take back; or it would be a turn, or none any more.
+        _ => ops::take_off_last(workspace, session)?,
+    }
+    workspace.end()?;
+    Ok(match stopped {
+        Stopped::Before(error) => error,
+        Stopped::Midway(error) => {
+            let from = session.current()?.number();
+            error.hint(format!("to go back: edio restore {from}"))
+        }
     })
 }
 

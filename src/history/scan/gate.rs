@@ -24,13 +24,19 @@ pub struct Found<'a> {
     /// Paths that git takes for unchanged and that are not.
     pub unseen: &'a [RepoPath],
     /// Those of its extras that the ignore rules match, and nothing includes.
-    pub ignored: Vec<RepoPath>,
+    pub ignored: BTreeSet<RepoPath>,
     /// Files that are to be held though they may be ignored.
     pub included: &'a BTreeSet<RepoPath>,
     /// Those that are not to be held, among all that the index lacks.
     pub excluded: &'a BTreeSet<RepoPath>,
     /// How large a file may be that the user's index lacks.
     pub limits: &'a Limits,
+}
+
+impl Found<'_> {
+    fn is_too_large_an_extra(&self, path: &RepoPath, bytes: u64) -> bool {
+        self.limits.is_too_large(bytes) && self.base.is_extra(path)
+    }
 }
 
 /// What the gate made of a scan.
@@ -65,6 +71,16 @@ impl Passed {
     pub fn is_nothing(&self) -> bool {
         self.taken.is_empty() && self.dropped.is_empty()
     }
+}
+
+/// What is judged so far.
+#[derive(Default)]
+struct Judged {
+    passed: Passed,
+    /// What git is to take in that is gone.
+    gone: Vec<RepoPath>,
+    /// What else git is to take in.
+    rest: Vec<RepoPath>,
 }
 
 /// What stands at a path on disk.
@@ -105,88 +121,17 @@ impl<'a> Gate<'a> {
 
     /// Judges everything that differs between the index and the work tree.
     pub fn judge(mut self, found: Found<'_>) -> Passed {
-        let Found {
-            status,
-            base,
-            unseen,
-            ignored,
-            included,
-            excluded,
-            limits,
-        } = found;
-        let mut passed = Passed::default();
-        let mut gone = Vec::new();
-        let mut rest = Vec::new();
-        let ignored: BTreeSet<RepoPath> = ignored.into_iter().collect();
-        let changed = status.changed.iter();
-        for changed in changed.filter(|changed| !ignored.contains(&changed.path)) {
-            let path = &changed.path;
-            match self.look(path) {
-                Standing::Fit(bytes) if limits.is_too_large(bytes) && base.is_extra(path) => {
-                    passed.let_go(path, Why::TooLarge(bytes));
-                }
-                Standing::Fit(_) => rest.push(path.clone()),
-                Standing::Gone => gone.push(path.clone()),
-                Standing::Folder if is_submodule(changed) => rest.push(path.clone()),
-                // git lists it only when it has forgotten the file.
-                Standing::Folder if self.way(path) == Way::IntoRepository => {
-                    passed.let_go(path, Why::Nested);
-                }
-                // A file became a folder: what is in there is listed by itself.
-                Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
-                Standing::Unfit(why) => passed.let_go(path, why),
-            }
-        }
-        // What the user's index tracks and the cache lacks counts whether an ignore rule matches it or not.
-        let new = status.untracked.iter().chain(&base.dropped);
-        let new: BTreeSet<&RepoPath> = new.chain(included).collect();
-        for path in new {
-            let is_tracked = base.dropped.binary_search(path).is_ok();
-            if excluded.contains(path) && !is_temporary(path.name()) {
-                // What is not tracked is as if it were ignored. What is tracked must not be taken for deleted.
-                if is_tracked {
-                    passed
-                        .skipped
-                        .push(Skipped::new(path.clone(), Why::Excluded));
-                }
-                continue;
-            }
-            match self.look(path) {
-                Standing::Fit(_) if is_temporary(path.name()) => {
-                    passed.leftovers.push(path.clone());
-                }
-                Standing::Fit(bytes) if limits.is_too_large(bytes) && !is_tracked => {
-                    let why = Why::TooLarge(bytes);
-                    passed.skipped.push(Skipped::new(path.clone(), why));
-                }
-                Standing::Fit(bytes) => {
-                    passed.added.insert(path.clone(), bytes);
-                    rest.push(path.clone());
-                }
-                Standing::Gone | Standing::Cut | Standing::Folder => {}
-                Standing::Unfit(why) => passed.skipped.push(Skipped::new(path.clone(), why)),
-            }
-        }
-        let anew: BTreeSet<&RepoPath> = base.unfiltered.iter().chain(unseen).collect();
-        let known: BTreeSet<RepoPath> = rest.iter().chain(&passed.dropped).cloned().collect();
-        for path in anew.into_iter().filter(|path| !ignored.contains(path)) {
-            if known.contains(path) || !base.has(path) {
-                continue;
-            }
-            match self.look(path) {
-                Standing::Fit(bytes) if limits.is_too_large(bytes) && base.is_extra(path) => {
-                    passed.let_go(path, Why::TooLarge(bytes));
-                }
-                Standing::Fit(_) => {
-                    passed.anew.push(path.clone());
-                    rest.push(path.clone());
-                }
-                Standing::Unfit(why) => passed.let_go(path, why),
-                // git sees for itself that no file is there.
-                Standing::Gone | Standing::Cut | Standing::Folder => {}
-            }
-        }
-        passed.dropped.extend(ignored);
+        let mut judged = Judged::default();
+        self.judge_changed(&found, &mut judged);
+        self.judge_new(&found, &mut judged);
+        self.judge_unseen(&found, &mut judged);
+        let Judged {
+            mut passed,
+            gone,
+            mut rest,
+        } = judged;
+        let Found { status, base, .. } = found;
+        passed.dropped.extend(found.ignored);
         let swallowed = self.swallowed(base);
         let is_ours = |path: &RepoPath| !swallowed.iter().any(|folder| path.is_within(folder));
         rest.retain(is_ours);
@@ -202,6 +147,85 @@ impl<'a> Gate<'a> {
         passed.order(gone, rest);
         passed.gone.extend(replaced);
         passed
+    }
+
+    /// What the index has, and git sees changed.
+    fn judge_changed(&mut self, found: &Found<'_>, judged: &mut Judged) {
+        let Judged { passed, gone, rest } = judged;
+        let changed = found.status.changed.iter();
+        for changed in changed.filter(|changed| !found.ignored.contains(&changed.path)) {
+            let path = &changed.path;
+            match self.look(path) {
+                Standing::Fit(bytes) if found.is_too_large_an_extra(path, bytes) => {
+                    passed.let_go(path, Why::TooLarge(bytes));
+                }
+                Standing::Fit(_) => rest.push(path.clone()),
+                Standing::Gone => gone.push(path.clone()),
+                Standing::Folder if is_submodule(changed) => rest.push(path.clone()),
+                // git lists it only when it has forgotten the file.
+                Standing::Folder if self.way(path) == Way::IntoRepository => {
+                    passed.let_go(path, Why::Nested);
+                }
+                // A file became a folder: what is in there is listed by itself.
+                Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
+                Standing::Unfit(why) => passed.let_go(path, why),
+            }
+        }
+    }
+
+    /// What the index lacks. What the user's own tracks counts whether an ignore rule matches it or not.
+    fn judge_new(&mut self, found: &Found<'_>, judged: &mut Judged) {
+        let Judged { passed, rest, .. } = judged;
+        let base = found.base;
+        let new = found.status.untracked.iter().chain(&base.dropped);
+        let new: BTreeSet<&RepoPath> = new.chain(found.included).collect();
+        for path in new {
+            let is_tracked = base.dropped.binary_search(path).is_ok();
+            if found.excluded.contains(path) && !is_temporary(path.name()) {
+                // What is not tracked is as if it were ignored. What is tracked must not be taken for deleted.
+                if is_tracked {
+                    passed.skip(path, Why::Excluded);
+                }
+                continue;
+            }
+            match self.look(path) {
+                Standing::Fit(_) if is_temporary(path.name()) => {
+                    passed.leftovers.push(path.clone());
+                }
+                Standing::Fit(bytes) if found.limits.is_too_large(bytes) && !is_tracked => {
+                    passed.skip(path, Why::TooLarge(bytes));
+                }
+                Standing::Fit(bytes) => {
+                    passed.added.insert(path.clone(), bytes);
+                    rest.push(path.clone());
+                }
+                Standing::Gone | Standing::Cut | Standing::Folder => {}
+                Standing::Unfit(why) => passed.skip(path, why),
+            }
+        }
+    }
+
+    /// What the index has, and git takes for unchanged or has without its filter.
+    fn judge_unseen(&mut self, found: &Found<'_>, judged: &mut Judged) {
+        let Judged { passed, rest, .. } = judged;
+        let base = found.base;
+        let anew: BTreeSet<&RepoPath> = base.unfiltered.iter().chain(found.unseen).collect();
+        let known: BTreeSet<RepoPath> = rest.iter().chain(&passed.dropped).cloned().collect();
+        let is_open = |path: &RepoPath| !known.contains(path) && !found.ignored.contains(path);
+        for path in anew.into_iter().filter(|p| is_open(p) && base.has(p)) {
+            match self.look(path) {
+                Standing::Fit(bytes) if found.is_too_large_an_extra(path, bytes) => {
+                    passed.let_go(path, Why::TooLarge(bytes));
+                }
+                Standing::Fit(_) => {
+                    passed.anew.push(path.clone());
+                    rest.push(path.clone());
+                }
+                Standing::Unfit(why) => passed.let_go(path, why),
+                // git sees for itself that no file is there.
+                Standing::Gone | Standing::Cut | Standing::Folder => {}
+            }
+        }
     }
 
     /// The folders with untracked files in the index that have become repositories of their own. git does not tell: to it,
@@ -225,9 +249,7 @@ impl<'a> Gate<'a> {
             passed
                 .skipped
                 .retain(|skipped| !skipped.path.is_within(folder));
-            passed
-                .skipped
-                .push(Skipped::new(folder.clone(), Why::Nested));
+            passed.skip(folder, Why::Nested);
         }
     }
 
@@ -306,6 +328,10 @@ impl Passed {
     /// Has the index lose a path that can't be held.
     fn let_go(&mut self, path: &RepoPath, why: Why) {
         self.dropped.push(path.clone());
+        self.skip(path, why);
+    }
+
+    fn skip(&mut self, path: &RepoPath, why: Why) {
         self.skipped.push(Skipped::new(path.clone(), why));
     }
 

@@ -18,8 +18,8 @@ use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, Oid, PrivateIndex, Processes,
-    RepoPath, Status, status_question,
+    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex,
+    Processes, RepoPath, Status, status_question,
 };
 
 use self::base::Base;
@@ -200,22 +200,8 @@ fn scan_from(
         .git
         .ask_untracked(&workspace.git.users_index(), include)?;
     meanwhile();
-    let mut status = answer(workspace, status, question)?;
-    let nested = status.nested.iter();
-    let mut nested = nested.filter(|path| !base.submodules.contains(path));
-    if nested.any(|path| !is_repository(workspace, path)) {
-        // git looks for a `.git` only where the folder above has changed, and remembers what it found.
-        index.forget_untracked()?;
-        status = answer(workspace, question(Processes::Asked)?, question)?;
-    }
-    let ignored = match extras.ignored() {
-        Ok(ignored) => ignored,
-        // One of them now lies beyond a link: git answers for none. Those that are still there are asked for again.
-        Err(_) => {
-            let reachable = without_detours(&workspace.git.work_tree, &base.extras);
-            workspace.git.ask_ignored(&reachable)?.ignored()?
-        }
-    };
+    let status = status_of(workspace, &base, &index, status, question)?;
+    let ignored = ignored_extras(workspace, &base, extras)?;
     let mut unseen = looking.changed_since(&workspace.state.recent);
     let edited = base.edited.iter();
     unseen.extend(edited.flat_map(|edited| edited.mistaken(&status, looking)));
@@ -263,6 +249,34 @@ fn scan_from(
         recent,
         unseen,
         on_disk: OnceCell::new(),
+    })
+}
+
+/// What git says of the work tree, asked once more where it takes for a repository what is none any more.
+fn status_of(
+    workspace: &Locked,
+    base: &Base,
+    index: &PrivateIndex,
+    asked: Asked,
+    question: impl Fn(Processes) -> std::result::Result<Asked, GitError>,
+) -> Result<Status> {
+    let status = answer(workspace, asked, &question)?;
+    let nested = status.nested.iter();
+    let mut nested = nested.filter(|path| !base.submodules.contains(path));
+    if nested.all(|path| is_repository(workspace, path)) {
+        return Ok(status);
+    }
+    // git looks for a `.git` only where the folder above has changed, and remembers what it found.
+    index.forget_untracked()?;
+    answer(workspace, question(Processes::Asked)?, &question)
+}
+
+/// Those of the untracked files that the index has which git ignores by now.
+fn ignored_extras(workspace: &Locked, base: &Base, asked: IgnoreQuestion) -> Result<Vec<RepoPath>> {
+    asked.ignored().or_else(|_| {
+        // One of them now lies beyond a link: git answers for none. Those that are still there are asked for again.
+        let reachable = without_detours(&workspace.git.work_tree, &base.extras);
+        Ok(workspace.git.ask_ignored(&reachable)?.ignored()?)
     })
 }
 
@@ -338,7 +352,7 @@ fn judge(
         status,
         base,
         unseen,
-        ignored,
+        ignored: ignored.into_iter().collect(),
         included: &new,
         excluded: &excluded,
         limits: &rules.limits,
