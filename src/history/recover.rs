@@ -240,8 +240,20 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         let text = format!("{} was interrupted: give it again", operation.text);
         return Ok(Some(text));
     }
+    carry_on(workspace, session, operation, &from, to, moment).map(Some)
+}
+
+/// Carries out an operation that led from one turn to another. Returns what to say of it.
+fn carry_on(
+    workspace: &mut Locked,
+    session: Session,
+    operation: Operation,
+    from: &Turn,
+    to: Turn,
+    moment: Moment,
+) -> Result<String> {
     let scan = scan(workspace, TooMuch::Take)?;
-    let raw_ids = wanted_bytes(workspace, &operation, &from, &to)?;
+    let raw_ids = wanted_bytes(workspace, &operation, from, &to)?;
     let way = match operation.deed {
         // Of which paths these were is not known: the others have their content still.
         Deed::RestorePaths | Deed::Revert => Way::default(),
@@ -292,7 +304,7 @@ fn finish(workspace: &mut Locked, session: Session, moment: Moment) -> Result<Op
         end,
     };
     perform(workspace, &mut session, task, moment)?;
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// What is to be on disk behind conversions when an operation has ended.
