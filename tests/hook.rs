@@ -1024,10 +1024,10 @@ fn an_event_that_nobody_could_hear_is_logged() {
         repo.edio(["init", "--agents", "none"]).ok();
         call(&repo, "claude", payload);
         let log = repo.read(".git/edio/hook.log");
-        assert!(log.contains(" what claude said to its hook"), "{log}");
+        assert!(log.contains(" claude: what it said did not come"), "{log}");
         let doctor = repo.edio(["doctor"]);
         assert!(
-            doctor.stdout.contains("what claude said to its hook"),
+            doctor.stdout.contains("claude: what it said did not come"),
             "{doctor}"
         );
     }

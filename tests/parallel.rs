@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::common::Repo;
+use crate::common::{Repo, edio_binary, path, real_git};
 
 /// The numbers of the turns, as `log` tells them.
 fn numbers(repo: &Repo) -> Vec<u64> {
@@ -240,4 +240,36 @@ fn p6_beside_all_that_git_does_no_turn_is_lost_or_torn() {
         messages.insert(message.to_owned());
     }
     assert_eq!(messages.len(), 8 * rounds());
+}
+
+/// What a command reads before it holds the lock may be of the past when it does.
+#[test]
+fn p6_status_is_of_the_work_tree_as_it_stands_under_the_lock() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    for content in ["one\n", "two\n"] {
+        repo.write("a", content);
+        repo.edio(["snapshot"]).ok();
+    }
+    // While it lists the turns, somebody restores one.
+    let script = format!(
+        "#!/bin/sh\n\
+         case \" $* \" in *\" for-each-ref \"*)\n\
+         {git} \"$@\" > \"$0.listed\" || exit\n\
+         mkdir \"$0.once\" 2>/dev/null && PATH='{path}' {edio} -q restore 1\n\
+         exec cat \"$0.listed\" ;;\n\
+         esac\n\
+         exec {git} \"$@\"\n",
+        git = real_git(),
+        path = path(),
+        edio = edio_binary().display(),
+    );
+    repo.write("../bin/git", script);
+    repo.chmod("../bin/git", 0o755);
+    let bin = repo.outside().join("bin");
+    let mut command = repo.command(["status"]);
+    command.env("PATH", format!("{}:{}", bin.display(), path()));
+    let ran = repo.ran(&mut command);
+    assert_eq!(repo.read("a"), "one\n", "{ran}");
+    assert!(ran.ok().stdout.contains("current turn 1: "), "{ran}");
+    assert!(ran.stdout.contains("nothing changed since"), "{ran}");
 }

@@ -181,6 +181,26 @@ fn the_text_names_the_command_and_what_is_not_taken_back() {
 }
 
 #[test]
+fn where_the_conversation_can_not_be_written_the_files_are_told_nevertheless() {
+    let work = Worker::claude();
+    work.does("p1", "First");
+    work.does("p2", "Second");
+    work.repo.write("a", "unsaved\n");
+    work.repo.give_away();
+    let folder = work.transcript.parent().unwrap();
+    work.repo.chmod(folder, 0o555);
+    let mut command = work.repo.command_without_rights(["rewind", "1"]);
+    command.env("HOME", work.repo.outside().join("home"));
+    let ran = work.repo.ran(&mut command);
+    work.repo.chmod(folder, 0o755);
+    let stderr = &ran.fails(1).stderr;
+    assert!(stderr.contains("restored turn 1: 1 path written"), "{ran}");
+    assert!(stderr.contains("unsaved work is turn 3"), "{ran}");
+    assert!(stderr.contains("error: can't write "), "{ran}");
+    assert_eq!(work.repo.read("a"), "p1\n");
+}
+
+#[test]
 fn where_there_is_no_way_the_files_go_back_alone() {
     let work = Worker::claude();
     work.does("p1", "First");

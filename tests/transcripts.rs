@@ -124,6 +124,21 @@ fn a_transcript_that_was_written_anew_is_seen_as_such() {
 }
 
 #[test]
+fn a_line_with_half_a_character_is_kept_like_any_other() {
+    let talk = Talk::keeping("full");
+    let half = entry("1", "cut HERE").replace("HERE", r"\ud83d");
+    talk.turn("first", &[&half]);
+    talk.turn("second", &[&entry("2", "two")]);
+    let kept = talk.beside(1, "transcript").unwrap();
+    assert!(kept.contains("cut "), "{kept}");
+    assert!(!kept.contains("left out"), "{kept}");
+    assert_eq!(
+        talk.beside(2, "transcript").unwrap(),
+        entry("2", "two") + "\n"
+    );
+}
+
+#[test]
 fn what_is_not_known_is_left_out_and_says_so() {
     let talk = Talk::keeping("full");
     talk.turn("first", &["this is no JSON"]);

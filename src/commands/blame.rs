@@ -1,5 +1,6 @@
 //! `edio blame`: who wrote each line of a file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use clap_complete::engine::ArgValueCompleter;
@@ -104,46 +105,51 @@ fn print_json(context: &mut Context, view: &View<'_>) -> Result<()> {
 
 /// In the format of `git blame --porcelain` (<https://git-scm.com/docs/git-blame#_the_porcelain_format>).
 fn print_porcelain(context: &mut Context, view: &View<'_>) -> Result<()> {
-    let mut told: Vec<&Oid> = Vec::new();
     let lines = &view.owners.lines;
-    for (at, line) in lines.iter().enumerate() {
-        let goes_on = |pair: &[Line]| {
-            let (one, next) = (&pair[0].origin, &pair[1].origin);
-            next.commit == one.commit && next.path == one.path && next.line == one.line + 1
-        };
-        let is_first = at == 0 || !goes_on(&lines[at - 1..=at]);
-        let more = lines[at..]
-            .windows(2)
-            .take_while(|pair| goes_on(pair))
-            .count();
-        let count = match is_first {
-            true => format!(" {}", more + 1),
-            false => String::new(),
-        };
-        let oid = &line.origin.commit;
-        let shown = match line.owner {
-            Owner::Unsaved => "0".repeat(oid.as_str().len()),
-            _ => oid.as_str().to_owned(),
-        };
-        let mut out = format!("{shown} {} {}{count}\n", line.origin.line, line.number).into_bytes();
-        let is_new = !told.contains(&oid);
-        if is_new {
-            out.extend(about(view, &line.owner));
-            told.push(oid);
+    let several = with_several_paths(lines);
+    let mut told = BTreeSet::new();
+    let goes_on = |line: &Line, next: &Line| {
+        let (one, next) = (&line.origin, &next.origin);
+        next.commit == one.commit && next.path == one.path && next.line == one.line + 1
+    };
+    for run in lines.chunk_by(goes_on) {
+        for (at, line) in run.iter().enumerate() {
+            let count = match at {
+                0 => format!(" {}", run.len()),
+                _ => String::new(),
+            };
+            let oid = &line.origin.commit;
+            let shown = match line.owner {
+                Owner::Unsaved => "0".repeat(oid.as_str().len()),
+                _ => oid.as_str().to_owned(),
+            };
+            let mut out =
+                format!("{shown} {} {}{count}\n", line.origin.line, line.number).into_bytes();
+            let is_new = told.insert(oid);
+            if is_new {
+                out.extend(about(view, &line.owner));
+            }
+            if is_new || (at == 0 && several.contains(oid)) {
+                out.extend(place_of(&line.origin));
+            }
+            out.push(b'\t');
+            out.extend_from_slice(view.said(line));
+            out.push(b'\n');
+            context.term.copy(&mut out.as_slice()).printed()?;
         }
-        let has_paths = || {
-            let mut own = lines.iter().filter(|other| &other.origin.commit == oid);
-            own.any(|other| other.origin.path != line.origin.path)
-        };
-        if is_new || (is_first && has_paths()) {
-            out.extend(place_of(&line.origin));
-        }
-        out.push(b'\t');
-        out.extend_from_slice(view.said(line));
-        out.push(b'\n');
-        context.term.copy(&mut out.as_slice()).printed()?;
     }
     Ok(())
+}
+
+/// The commits whose lines come from several paths.
+fn with_several_paths(lines: &[Line]) -> BTreeSet<&Oid> {
+    let (mut paths, mut several) = (BTreeMap::new(), BTreeSet::new());
+    for Origin { commit, path, .. } in lines.iter().map(|line| &line.origin) {
+        if *paths.entry(commit).or_insert(path) != path {
+            several.insert(commit);
+        }
+    }
+    several
 }
 
 /// The name of the file, and the version before.

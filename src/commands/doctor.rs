@@ -446,7 +446,8 @@ fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspa
         }
         let shown = text::path(&git_bytes(&lock.file));
         let ago = time::ago(clock::now(), lock.made());
-        let remedy = format!("if no git is running: rm {shown}");
+        let typed = text::word(&git_bytes(&lock.file));
+        let remedy = format!("if no git is running: rm {typed}");
         findings.note("git", format!("{shown} was made {ago}"), Some(remedy));
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::history::git::git_bytes;
 use crate::history::refnames::{SessionId, Shelf};
 use crate::history::remote::{self, Way};
 use crate::history::store::{End, Store, Sweep, Unused};
-use crate::history::unshare::{Old, stale, take_off};
+use crate::history::unshare::{Found, Old, stale, take_off};
 use crate::history::workspace::{Locked, Place, Workspace};
 use crate::process::Command;
 use crate::term::{json, text, time};
@@ -127,7 +127,13 @@ fn run_there(context: &mut Context, args: &Args, word: Option<&OsStr>) -> Result
         Some(id) => Old::This(id),
         None => Old::Before(args.days.map_or_else(|| retention(&workspace), Ok)?),
     };
-    let stale = stale(&mut workspace, &remote, old, clock::now())?;
+    let Found { stale, unread } = stale(&mut workspace, &remote, old, clock::now())?;
+    for (id, error) in &unread {
+        context
+            .term
+            .warn(format!("{id} stays at {name}: it can't be looked into"));
+        context.term.error(error);
+    }
     if !args.dry_run {
         take_off(&mut workspace, &remote, &stale)?;
     }
@@ -204,10 +210,10 @@ fn tell_stores(context: &mut Context, sweep: &Sweep, args: &Args) -> Result<bool
         false => sweep.run()?,
     };
     for unused in &gone {
-        tell_store(context, unused, true, args.dry_run)?;
+        tell_store(context, unused, Fate::Goes, args.dry_run)?;
     }
     for unused in &sweep.waiting {
-        tell_store(context, unused, false, args.dry_run)?;
+        tell_store(context, unused, Fate::Waits, args.dry_run)?;
     }
     for error in &sweep.unreadable {
         context.term.error(error);
@@ -215,7 +221,15 @@ fn tell_stores(context: &mut Context, sweep: &Sweep, args: &Args) -> Result<bool
     Ok(!gone.is_empty())
 }
 
-fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool) -> Result<()> {
+/// What becomes of a store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Goes,
+    /// It is not yet due.
+    Waits,
+}
+
+fn tell_store(context: &mut Context, unused: &Unused, fate: Fate, dry_run: bool) -> Result<()> {
     let Store { home, folder } = &unused.store;
     if context.term.is_json() {
         let record = StoreRecord {
@@ -226,7 +240,7 @@ fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool)
                 End::PutAway => "put_away",
             },
             since: time::rfc3339(unused.since),
-            removed: goes,
+            removed: fate == Fate::Goes,
             dry_run,
         };
         return context.term.record(&record).printed();
@@ -236,10 +250,10 @@ fn tell_store(context: &mut Context, unused: &Unused, goes: bool, dry_run: bool)
         End::FolderGone => "the folder is gone",
         End::PutAway => "put away",
     };
-    let fate = match (goes, dry_run) {
-        (true, true) => "would be removed",
-        (true, false) => "removed",
-        (false, _) => "kept for now",
+    let fate = match (fate, dry_run) {
+        (Fate::Goes, true) => "would be removed",
+        (Fate::Goes, false) => "removed",
+        (Fate::Waits, _) => "kept for now",
     };
     let line = format!(
         "store of {} ({what}, found so or last used {}): {fate}: {}",

@@ -140,7 +140,7 @@ pub fn connect(
     guard: &Guard,
     shared: bool,
 ) -> Result<()> {
-    let connected = Connected::load(&workspace.scratch());
+    let connected = Connected::load(&workspace.scratch())?;
     let wish = Wish {
         agents: connected_agents(&connected),
         reach: Reach::Project,
@@ -183,7 +183,7 @@ fn connected_agents(connected: &Connected) -> Vec<Agent> {
 }
 
 fn show(context: &mut Context, workspace: &Workspace, guard: &Guard) -> Result<u8> {
-    let connected = connected_agents(&Connected::load(&workspace.scratch()));
+    let connected = connected_agents(&Connected::load(&workspace.scratch())?);
     let (covered, not_covered): (Vec<Agent>, Vec<Agent>) = connected
         .into_iter()
         .partition(|agent| agent.guard(Reach::Project).is_some());

@@ -10,6 +10,7 @@ mod transcripts;
 mod work;
 
 use std::ffi::OsString;
+use std::io;
 use std::panic::catch_unwind;
 use std::time::Duration;
 
@@ -21,10 +22,11 @@ use crate::agents::event::{self, Ending, Event, Touched, What};
 use crate::agents::guard::Word;
 use crate::clock::{self, Stopwatch};
 use crate::env;
+use crate::error::{Result, While};
 use crate::history::prompt::{self, By};
 use crate::history::{hooklog, turn};
 use crate::json;
-use crate::process::Command;
+use crate::process::{Behind, Command};
 use crate::term::{self, time};
 
 /// How long an agent is kept waiting, all in all.
@@ -100,7 +102,7 @@ fn hear(agent: &str) {
     let caller = env::is_called_by_copilot().then_some("copilot");
     let said = term::input(LONGEST, listen, is_told);
     let Some(told) = said.and_then(|said| event::read(agent, caller, &said).ok()) else {
-        return note_unheard(agent);
+        return note_failure(agent, "what it said did not come, or can't be read");
     };
     let Some(mut event) = told else {
         return;
@@ -120,8 +122,9 @@ fn hear(agent: &str) {
     if let What::Ended(ending) = event.what {
         note_ending(&event, ending);
     }
-    if let Some(worker) = worker(&event).and_then(|worker| worker.start_behind().ok()) {
-        worker.ends_within(wait.saturating_sub(watch.elapsed()));
+    match start_worker(&event) {
+        Ok(worker) => drop(worker.ends_within(wait.saturating_sub(watch.elapsed()))),
+        Err(error) => note_failure(agent, &format!("{error}: {}", error.causes().join(": "))),
     }
 }
 
@@ -130,14 +133,13 @@ fn is_told(said: &[u8]) -> bool {
     said.trim_ascii_end().ends_with(b"}") && json::is_whole(said)
 }
 
-/// Notes that an event has come and can't be seen to: of which work it was nobody has said.
-fn note_unheard(agent: Agent) {
+/// Notes that an event can't be seen to. Of which work it was may not be known: the folder is where the hook was called.
+fn note_failure(agent: Agent, why: &str) {
     let here = env::directory().ok();
     let folders = env::project_of_agent().into_iter().chain(here);
     if let Some(scratch) = { folders }.find_map(|folder| scratch_near(&folder)) {
         let when = time::rfc3339(clock::now());
-        let line = format!("{when} what {agent} said to its hook did not come, or can't be read");
-        let _ = hooklog::add(&scratch, &line);
+        let _ = hooklog::add(&scratch, &format!("{when} {agent}: {why}"));
     }
 }
 
@@ -179,9 +181,9 @@ fn guard(agent: Agent, event: &Event, watch: &Stopwatch) -> bool {
     let is_of_loops = |decision: &guarding::Decision| decision.is_of_loops;
     if decision.as_ref().is_some_and(is_of_loops) && matches!(event.what, What::Using(_)) {
         // What has changed outside of the agent's calls nobody has seen yet.
-        let has_looked = worker(event).and_then(|worker| worker.start_behind().ok());
+        let worker = start_worker(event);
         let wait = longest_wait().saturating_sub(watch.elapsed());
-        if !has_looked.is_some_and(|worker| worker.ends_within(wait)) {
+        if !worker.is_ok_and(|worker| worker.ends_within(wait)) {
             return false;
         }
         decision = guarding::decide(event, home);
@@ -198,15 +200,18 @@ fn longest_wait() -> Duration {
     env::hook_wait().unwrap_or(WAIT)
 }
 
-/// The same command again, with the event in its environment.
-fn worker(event: &Event) -> Option<Command> {
-    let mut text = serde_json::to_string(event).ok()?;
+/// Starts the same command again, with the event in its environment.
+fn start_worker(event: &Event) -> Result<Behind> {
+    let unsaid = || "an event can't be handed on".to_owned();
+    let in_words = |event: &Event| serde_json::to_string(event).map_err(io::Error::from);
+    let mut text = in_words(event).or_cannot(unsaid)?;
     if text.len() > LONGEST_EVENT {
-        text = serde_json::to_string(&in_short(event)).ok()?;
+        text = in_words(&in_short(event)).or_cannot(unsaid)?;
     }
-    let program = env::this_program().ok()?;
+    let program = env::this_program().or_cannot(|| "edio does not know its own file".to_owned())?;
     let worker = Command::new(program).args(["hook", &event.agent]);
-    Some(worker.env("EDIO_HOOK_EVENT", text))
+    let worker = worker.env("EDIO_HOOK_EVENT", text).start_behind();
+    worker.or_cannot(|| "edio can't be started".to_owned())
 }
 
 /// The same event without a list of files that is too long.

@@ -256,7 +256,7 @@ fn plan(args: &Args, workspace: &Workspace, wish: &Wish) -> Result<(Plan, Option
     let excludes = Excludes::read(&workspace.git).ok();
     let view = View {
         places: &places,
-        connected: &Connected::load(&workspace.scratch()),
+        connected: &Connected::load(&workspace.scratch())?,
         excludes: excludes.as_ref(),
         wish,
     };
@@ -301,7 +301,7 @@ impl<'a> Report<'a> {
 
     fn tell(&self, context: &mut Context) -> Result<u8> {
         if context.term.is_json() {
-            context.term.record(&self.record()).printed()?;
+            context.term.record(&self.record()?).printed()?;
             return Ok(0);
         }
         if self.args.dry_run {
@@ -424,7 +424,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> Result<Record> {
         let (plan, wish) = (self.plan, self.wish);
         let scratch = self
             .store()
@@ -438,19 +438,19 @@ impl<'a> Report<'a> {
             path: wish.told(path),
             why: why.clone(),
         };
-        Record {
+        Ok(Record {
             work_tree: json::path(&git_bytes(&self.workspace.git.work_tree)),
             scratch: json::path(&git_bytes(&scratch)),
             store: self
                 .store()
                 .map(|store| json::path(&git_bytes(&store.home))),
-            agents: Connected::load(&scratch).agents.into_iter().collect(),
+            agents: Connected::load(&scratch)?.agents.into_iter().collect(),
             files: plan.edits.iter().map(|edit| self.file(edit)).collect(),
             left: plan.left.iter().map(|left| self.left(left)).collect(),
             ignored: plan.ignored.iter().map(ignored).collect(),
             approve: wish.agents.iter().filter(written).map(approve).collect(),
             dry_run: self.args.dry_run,
-        }
+        })
     }
 
     fn file(&self, edit: &Edit) -> FileRecord {

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::{Context, Printed, plural};
 use crate::error::Result;
 use crate::history::git::{RepoPath, git_bytes};
-use crate::history::journal::beyond::{Done, What};
+use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
+use crate::history::side::Part;
 use crate::term::{json, text};
 
 /// What is done with a path.
@@ -80,9 +81,8 @@ pub fn list(context: &mut Context, plan: &Plan, goal: &str) -> Result<()> {
 
 /// `3 paths written, 1 removed`.
 pub fn counts(done: &Performed) -> String {
-    let is_changed = |done: &&Done| !matches!(done.what, What::Left(_));
     match (done.written, done.removed) {
-        (0, 0) => match done.beyond.iter().filter(is_changed).count() {
+        (0, 0) => match done.changed_beyond().count() {
             0 => "nothing to do".to_owned(),
             count => format!("{} outside", plural(count, "file")),
         },
@@ -210,8 +210,8 @@ pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
     for (path, side) in plan.saved.iter().zip(done.ignored_side.iter().cycle()) {
         let shown = text::path(path.as_bytes());
         context.term.told(format!(
-            "  an ignored file was replaced: {shown} (its old content: git show {}:ignored/{shown})",
-            side.short()
+            "  an ignored file was replaced: {shown} (its old content: git show {})",
+            text::word(&Part::Ignored.object_name(side, path))
         ));
     }
     for (path, side) in done
@@ -221,8 +221,8 @@ pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
     {
         let shown = text::path(path.as_bytes());
         context.term.warn(format!(
-            "{shown} was changed while it was restored (that content: git show {}:displaced/{shown})",
-            side.short()
+            "{shown} was changed while it was restored (that content: git show {})",
+            text::word(&Part::Displaced.object_name(side, path))
         ));
     }
 }

@@ -102,9 +102,14 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         true => None,
         false => Some(restore::perform(context, &wanted(&goal, args))?),
     };
-    let new = match &old {
-        Some(Old::Kept(kept)) if !args.dry_run => Some(kept.make()?),
-        _ => None,
+    let made = match &old {
+        Some(Old::Kept(kept)) if !args.dry_run => kept.make().map(Some),
+        _ => Ok(None),
+    };
+    // The files are back already: that is told in any case.
+    let (old, new, failed) = match made {
+        Ok(new) => (old, new, None),
+        Err(error) => (None, None, Some(error)),
     };
     if context.term.is_json() {
         let number = goal.number();
@@ -117,21 +122,18 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             not_taken_back: done,
         };
         context.term.record(&record).printed()?;
-        return Ok(0);
+        return failed.map_or(Ok(0), Err);
     }
     if let Some(outcome) = files {
         outcome.tell(context)?;
     }
     name_done(context, &done, keeps, goal.number());
     match old {
-        Some(Old::Kept(kept)) => kept.tell(context, new.as_ref()),
-        Some(Old::None(none)) => {
-            none.tell(context, goal.number());
-            Ok(())
-        }
-        None => Ok(()),
-    }?;
-    Ok(0)
+        Some(Old::Kept(kept)) => kept.tell(context, new.as_ref())?,
+        Some(Old::None(none)) => none.tell(context, goal.number()),
+        None => {}
+    }
+    failed.map_or(Ok(0), Err)
 }
 
 /// The same turn, whatever it was called: `@` may move meanwhile.
@@ -334,7 +336,10 @@ impl Kept {
             .keeping
             .file_beside(&self.file, &self.session, &session);
         let unwritable = || format!("can't write {}", file.display());
-        let lines = self.beginning(&session)?.unwrap_or_default();
+        let lines = self.beginning(&session)?.ok_or_else(|| {
+            let file = self.file.display();
+            Error::cannot(format!("{file} does not hold that prompt any more"))
+        })?;
         let folder = file.parent().unwrap_or(Path::new("."));
         let mut written = tempfile::Builder::new()
             .prefix(".edio-")

@@ -12,7 +12,7 @@ use crate::agents::event::tells_of_tools;
 use crate::clock::{self, Stopwatch};
 use crate::error::{Error, Result};
 use crate::history::baseline::begin_here;
-use crate::history::git::{Group, Oid};
+use crate::history::git::{Group, Oid, git_bytes};
 use crate::history::limits::TooMuch;
 use crate::history::prompt::{self, Now};
 use crate::history::scan::scan;
@@ -288,17 +288,9 @@ pub(super) fn not_started(context: &mut Context, program: &OsString, error: &io:
 fn as_typed(command: &[OsString]) -> String {
     let words: Vec<String> = command
         .iter()
-        .map(|word| quoted(&word.to_string_lossy()))
+        .map(|word| text::word(&git_bytes(Path::new(word))))
         .collect();
     words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use super::record::{
 use super::{Context, Printed, name_damaged, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
-use crate::history::accept::{has_locked, open_operation};
-use crate::history::compare::Unsaved;
+use crate::history::accept::open_operation;
+use crate::history::compare::{Stand, Unsaved};
 use crate::history::connected::Connected;
 use crate::history::git::git_bytes;
-use crate::history::recover::{Interrupted, interrupted};
+use crate::history::recover::Interrupted;
 use crate::history::session::Session;
 use crate::term::{json, style, text, time};
 
@@ -46,26 +46,18 @@ struct Record {
 pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let workspace = context.open_to_list()?;
     context.refuse_other_session(&workspace)?;
-    let session = Session::active(&workspace)?;
-    if let Some(session) = &session {
+    let scratch = workspace.scratch();
+    let stand = Stand::now(&workspace, || context.open_locked())?;
+    if let Some(session) = &stand.session {
         name_damaged(&mut context.term, session);
     }
-    let mut seen = Seen {
-        unsaved: Unsaved::default(),
-        begun: None,
+    let seen = Seen {
+        stand,
         open: open_operation(&workspace.git.git_dir),
-        home: workspace.store.as_ref().map(|store| git_bytes(&store.home)),
-        agents: Connected::load(&workspace.scratch()).agents,
-        session,
+        home: workspace.store.map(|store| git_bytes(&store.home)),
+        // Whoever may not read that sees none.
+        agents: Connected::load(&scratch).unwrap_or_default().agents,
     };
-    // Who has locked the index may be at work. Under edio's own lock nobody is.
-    if seen.session.is_some() || has_locked(&workspace) {
-        let workspace = context.open_locked()?;
-        seen.begun = interrupted(&workspace, seen.session.as_ref());
-        if let Some(session) = &seen.session {
-            seen.unsaved = Unsaved::now(&workspace, session)?;
-        }
-    }
     match context.term.is_json() {
         true => context.term.record(&seen.record()).printed()?,
         false => tell(context, &seen)?,
@@ -75,9 +67,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
 
 /// What there is to say.
 struct Seen {
-    session: Option<Session>,
-    unsaved: Unsaved,
-    begun: Option<Interrupted>,
+    stand: Stand,
     /// What git has open: a merge, a rebase.
     open: Option<&'static str>,
     /// Where the store of a folder is.
@@ -87,9 +77,13 @@ struct Seen {
 
 impl Seen {
     fn record(&self) -> Record {
-        let session = self.session.as_ref();
+        let Stand {
+            session,
+            unsaved,
+            interrupted,
+        } = &self.stand;
+        let session = session.as_ref();
         let current = session.and_then(|session| session.current.as_ref());
-        let unsaved = &self.unsaved;
         Record {
             session: session.map(|session| session.id.to_string()),
             turns: session.map_or(0, |session| session.turns.len()),
@@ -97,7 +91,7 @@ impl Seen {
             unsaved: unsaved.changed.iter().map(difference).collect(),
             not_covered: skipped(&unsaved.not_covered),
             refused: unsaved.refused.as_ref().map(Error::to_string),
-            interrupted: self.begun.as_ref().map(|begun| begun.words().to_owned()),
+            interrupted: interrupted.as_ref().map(|begun| begun.words().to_owned()),
             git_operation: self.open,
             store: self.home.as_ref().map(|home| json::path(home)),
             agents: self.agents.iter().cloned().collect(),
@@ -106,15 +100,15 @@ impl Seen {
 }
 
 fn tell(context: &mut Context, seen: &Seen) -> Result<()> {
-    let begun = seen.begun.as_ref();
-    match &seen.session {
+    let begun = seen.stand.interrupted.as_ref();
+    match &seen.stand.session {
         None => {
             let line = "no session is under way here";
             context.term.line(line).printed()?;
             let hint = "take the first one: edio snapshot -m \"start\"";
             context.term.hint(hint);
         }
-        Some(session) => describe(context, session, &seen.unsaved, begun)?,
+        Some(session) => describe(context, session, &seen.stand.unsaved, begun)?,
     }
     let mut lines = Vec::new();
     if let Some(Interrupted::OnBranch(words)) = begun {

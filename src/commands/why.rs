@@ -133,7 +133,7 @@ impl Story {
             context.term.line(row).printed()?;
         }
         if let Some(back) = &self.back {
-            let shown: Vec<String> = back.iter().map(|word| text::path(word)).collect();
+            let shown: Vec<String> = back.iter().map(|word| text::word(word)).collect();
             context
                 .term
                 .hint(format!("to go back to before it: {}", shown.join(" ")));

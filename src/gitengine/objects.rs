@@ -506,26 +506,40 @@ impl Git {
     ///
     /// One of them is missing or of another type, or git failed.
     pub fn raw_objects(&self, kind: &str, oids: &[Oid]) -> Result<Vec<Vec<u8>>> {
-        if oids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut objects = self.objects(oids)?;
         let mut contents = Vec::with_capacity(oids.len());
-        for oid in oids {
-            let length = objects.next_of(kind, oid)?;
-            contents.push(objects.answer.exactly(length)?);
-            objects.end_of_object()?;
-        }
-        objects.answer.close()?;
+        self.each_object(kind, oids, |_, content| contents.push(content))?;
         Ok(contents)
     }
 
-    /// Those of these objects that are blobs of so many bytes at most, with their content.
+    fn each_object(
+        &self,
+        kind: &str,
+        oids: &[Oid],
+        mut see: impl FnMut(&Oid, Vec<u8>),
+    ) -> Result<()> {
+        if oids.is_empty() {
+            return Ok(());
+        }
+        let mut objects = self.objects(oids)?;
+        for oid in oids {
+            let length = objects.next_of(kind, oid)?;
+            see(oid, objects.answer.exactly(length)?);
+            objects.end_of_object()?;
+        }
+        objects.answer.close()
+    }
+
+    /// Hands over those of these objects that are blobs of so many bytes at most, one after the other.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn blobs_up_to(&self, oids: &[Oid], bytes: u64) -> Result<Vec<(Oid, Vec<u8>)>> {
+    pub fn each_blob_up_to(
+        &self,
+        oids: &[Oid],
+        bytes: u64,
+        mut see: impl FnMut(&Oid, &[u8]),
+    ) -> Result<()> {
         let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
         let ask = self.ask("cat-file").args(["--batch-check", "--buffer"]);
         let output = ask.input(lines).run()?;
@@ -538,8 +552,7 @@ impl Git {
                 .flatten()
         });
         let small: Vec<Oid> = small.collect();
-        let contents = self.raw_objects("blob", &small)?;
-        Ok(small.into_iter().zip(contents).collect())
+        self.each_object("blob", &small, |oid, content| see(oid, &content))
     }
 
     /// The commits that can be reached from these, without the history that the user's own refs hold.
@@ -678,7 +691,7 @@ impl Git {
     /// # Errors
     ///
     /// git failed.
-    pub fn missing(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
+    pub fn missing(&self, oids: &[Oid]) -> Result<BTreeSet<Oid>> {
         let lines: String = oids.iter().map(|oid| format!("{oid}\n")).collect();
         let ask = self.ask("cat-file").args(["--batch-check", "--buffer"]);
         let Ok(output) = ask.input(lines).run() else {
@@ -687,12 +700,12 @@ impl Git {
         let missing = output
             .lines()
             .filter_map(|line| line.strip_suffix(b" missing"));
-        let oids: Option<Vec<Oid>> = missing.map(Oid::from_bytes).collect();
+        let oids: Option<BTreeSet<Oid>> = missing.map(Oid::from_bytes).collect();
         oids.ok_or_else(|| unexpected("git cat-file --batch-check", &output))
     }
 
     /// The same where git is so old that it ends over the first one that it may not fetch: by a list of all there are.
-    fn missing_among_all(&self, oids: &[Oid]) -> Result<Vec<Oid>> {
+    fn missing_among_all(&self, oids: &[Oid]) -> Result<BTreeSet<Oid>> {
         let ask = self
             .ask("cat-file")
             .args(["--batch-all-objects", "--unordered"]);

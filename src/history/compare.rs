@@ -7,10 +7,12 @@ use std::str::FromStr;
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::gitengine::{Difference, Entry, Oid, RepoPath, Stat};
 
+use super::accept::has_locked;
 use super::address::{Address, Range};
 use super::bytes;
 use super::journal;
 use super::limits::TooMuch;
+use super::recover::{Interrupted, interrupted};
 use super::scan::look;
 use super::session::Session;
 use super::skipped::Skipped;
@@ -181,6 +183,54 @@ pub fn differences(
     Ok(workspace
         .git
         .differences_counted(&sides.old, &sides.new, paths)?)
+}
+
+/// Where the work tree stands.
+#[derive(Default)]
+pub struct Stand {
+    /// Its session, if one is under way.
+    pub session: Option<Session>,
+    /// How it differs from the current turn.
+    pub unsaved: Unsaved,
+    /// What a killed process began here.
+    pub interrupted: Option<Interrupted>,
+}
+
+impl Stand {
+    /// Looks at a workspace, which is locked only where there is something to see.
+    ///
+    /// # Errors
+    ///
+    /// It can't be locked, the work tree can't be scanned, or git failed.
+    pub fn now(workspace: &Workspace, lock: impl FnOnce() -> Result<Locked>) -> Result<Self> {
+        let session = Session::active(workspace)?;
+        // Who has locked the index may be at work. Under edio's own lock nobody is.
+        if session.is_none() && !has_locked(workspace) {
+            return Ok(Self::default());
+        }
+        let workspace = lock()?;
+        let session = as_it_stands(&workspace, session)?;
+        let interrupted = interrupted(&workspace, session.as_ref());
+        let unsaved = match &session {
+            Some(session) => Unsaved::now(&workspace, session)?,
+            None => Unsaved::default(),
+        };
+        Ok(Self {
+            session,
+            unsaved,
+            interrupted,
+        })
+    }
+}
+
+/// The session under the lock: whoever held it may have moved what was read before.
+fn as_it_stands(workspace: &Locked, before: Option<Session>) -> Result<Option<Session>> {
+    let stood = before.as_ref().and_then(|session| session.current.as_ref());
+    let stands = workspace.pointed.as_ref();
+    match stands.is_some_and(|stands| stood.is_some_and(|s| s.commit == stands.commit)) {
+        true => Ok(before),
+        false => Session::active(workspace),
+    }
 }
 
 /// How the work tree differs from the current turn.

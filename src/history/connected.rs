@@ -20,7 +20,7 @@ use crate::gitengine::{Git, RepoPath, git_bytes};
 
 use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced, is_executable};
-use super::state::write_at_once;
+use super::state::{read_if_there, write_at_once};
 use super::workspace::{Locked, Workspace};
 
 const FILE: &str = "connected.json";
@@ -222,8 +222,11 @@ pub struct Remembered {
 impl Remembered {
     /// What the file had before. `None` where there was none.
     pub fn before(&self) -> Option<Vec<u8>> {
-        let before = self.before.as_ref()?;
-        Some(STANDARD.decode(before).unwrap_or_default())
+        STANDARD.decode(self.before.as_ref()?).ok()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.before.is_none() || self.before().is_some()
     }
 
     /// Is it as it was written?
@@ -239,11 +242,15 @@ fn hash(bytes: &[u8]) -> String {
 
 impl Connected {
     /// What is remembered in this scratch folder.
-    pub fn load(folder: &Path) -> Self {
-        fs::read(folder.join(FILE))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+    ///
+    /// # Errors
+    ///
+    /// It is there, and can't be read.
+    pub fn load(folder: &Path) -> Result<Self> {
+        let mut connected: Self = read_if_there(folder, FILE)?;
+        // What was before, and is garbled, would be given back as an empty file.
+        connected.files.retain(Remembered::is_whole);
+        Ok(connected)
     }
 
     /// Writes it down, all at once; readable for nobody else.
@@ -252,7 +259,7 @@ impl Connected {
     ///
     /// The git directory can't be written.
     pub fn save(&self, folder: &Path) -> Result<()> {
-        if *self == Self::load(folder) {
+        if *self == Self::load(folder)? {
             return Ok(());
         }
         let bytes = serde_json::to_vec(self)
@@ -478,7 +485,7 @@ fn patterns_elsewhere(workspace: &Workspace) -> BTreeSet<String> {
     let folders = linked.chain([common.clone()]).map(|git| git.join("edio"));
     folders
         .filter(|folder| *folder != own)
-        .flat_map(|folder| Connected::load(&folder).files)
+        .flat_map(|folder| Connected::load(&folder).unwrap_or_default().files)
         .filter_map(|file| file.excluded)
         .collect()
 }

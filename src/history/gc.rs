@@ -123,8 +123,7 @@ fn last_used(session: &Session) -> Option<i64> {
     )
 }
 
-/// Is it of a work tree that exists? Where nothing in it tells of which it is, it may be.
-/// Is it under way in a living work tree?
+/// Is it under way in a work tree that exists? Where nothing in it tells of which it is, it may be.
 pub(super) fn is_alive(session: &Session, living: &BTreeSet<String>) -> bool {
     let names = worktrees_of(session);
     names.is_empty() || names.iter().any(|name| living.contains(name))

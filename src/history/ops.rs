@@ -32,25 +32,31 @@ pub enum Deed {
     Close,
 }
 
-const DEEDS: [(Deed, &str); 7] = [
-    (Deed::Close, "close"),
-    (Deed::Revert, "revert"),
-    (Deed::Undo, "undo"),
-    (Deed::Redo, "redo"),
-    (Deed::Restore, "restore"),
-    (Deed::RestorePaths, "restore-paths"),
-    (Deed::Accept, "accept"),
+const DEEDS: [Deed; 7] = [
+    Deed::Restore,
+    Deed::RestorePaths,
+    Deed::Revert,
+    Deed::Undo,
+    Deed::Redo,
+    Deed::Accept,
+    Deed::Close,
 ];
 
 impl Deed {
     fn name(self) -> &'static str {
-        let found = DEEDS.iter().find(|(deed, _)| *deed == self);
-        found.map_or("", |(_, name)| name)
+        match self {
+            Deed::Restore => "restore",
+            Deed::RestorePaths => "restore-paths",
+            Deed::Revert => "revert",
+            Deed::Undo => "undo",
+            Deed::Redo => "redo",
+            Deed::Accept => "accept",
+            Deed::Close => "close",
+        }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let found = DEEDS.iter().find(|(_, other)| *other == name);
-        found.map(|(deed, _)| *deed)
+        DEEDS.into_iter().find(|deed| deed.name() == name)
     }
 }
 

@@ -47,6 +47,12 @@ impl Part {
         }
     }
 
+    /// What a side commit has saved of a path, as git calls it: `COMMIT:PATH`.
+    pub fn object_name(self, side: &Oid, path: &RepoPath) -> Vec<u8> {
+        let name = format!("{}:{}/", side.short(), self.folder());
+        [name.as_bytes(), path.as_bytes()].concat()
+    }
+
     fn folder(self) -> &'static str {
         match self {
             Part::Ignored => "ignored",

@@ -1,10 +1,12 @@
-//! What a workspace remembers between two commands. All of it can be found again: losing it costs time, nothing else.
+//! What a workspace remembers between two commands. The turns are none of it: losing it costs time, and what was begun and
+//! is not finished, what the journal waits for, and what agents are at work on is then not known.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, While};
@@ -124,12 +126,13 @@ impl Standing {
 }
 
 impl State {
-    /// Reads the memory in this folder. One that is missing or can't be read is empty.
-    pub fn load(folder: &Path) -> Self {
-        fs::read(folder.join(FILE))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+    /// Reads the memory in this folder. One that is missing, or that another edio has written in its own form, is empty.
+    ///
+    /// # Errors
+    ///
+    /// It is there, and can't be read.
+    pub fn load(folder: &Path) -> Result<Self> {
+        read_if_there(folder, FILE)
     }
 
     /// Writes the memory, all at once.
@@ -145,6 +148,20 @@ impl State {
             Some(standing) => guard::note_standing(folder, &standing.current),
             None => Ok(()),
         }
+    }
+}
+
+/// Reads what [`write_at_once`] has written. A file that is missing, or has another form, has nothing to say.
+///
+/// # Errors
+///
+/// It is there, and can't be read: what it says must not be written over.
+pub(super) fn read_if_there<T: DeserializeOwned + Default>(folder: &Path, name: &str) -> Result<T> {
+    let file = folder.join(name);
+    match fs::read(&file) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),
+        Err(error) => Err(error).or_cannot(|| format!("can't read {}", file.display())),
     }
 }
 

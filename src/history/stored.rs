@@ -229,13 +229,12 @@ fn find_in_files(
     secrets: &mut Vec<Secret>,
 ) -> Result<()> {
     let oids: Vec<Oid> = files.keys().cloned().collect();
-    for (oid, content) in workspace.git.blobs_up_to(&oids, LARGEST)? {
-        if content.contains(&0) {
-            continue;
+    let look = |oid: &Oid, content: &[u8]| {
+        if !content.contains(&0) {
+            let path = files.get(oid).cloned().unwrap_or_default();
+            let text = String::from_utf8_lossy(content);
+            secrets.extend(found_in(redactor, &text, &Place::File(path)));
         }
-        let path = files.get(&oid).cloned().unwrap_or_default();
-        let text = String::from_utf8_lossy(&content);
-        secrets.extend(found_in(redactor, &text, &Place::File(path)));
-    }
-    Ok(())
+    };
+    Ok(workspace.git.each_blob_up_to(&oids, LARGEST, look)?)
 }

@@ -28,18 +28,29 @@ pub enum Kind {
     Safety,
 }
 
-const KINDS: [(Kind, &str); 5] = [
-    (Kind::Baseline, "baseline"),
-    (Kind::Turn, "turn"),
-    (Kind::Step, "step"),
-    (Kind::Human, "human"),
-    (Kind::Safety, "safety"),
+const KINDS: [Kind; 5] = [
+    Kind::Baseline,
+    Kind::Turn,
+    Kind::Step,
+    Kind::Human,
+    Kind::Safety,
 ];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Baseline => "baseline",
+            Kind::Turn => "turn",
+            Kind::Step => "step",
+            Kind::Human => "human",
+            Kind::Safety => "safety",
+        }
+    }
+}
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = KINDS.iter().find(|(kind, _)| kind == self);
-        f.write_str(name.map_or("turn", |(_, name)| name))
+        f.write_str(self.name())
     }
 }
 
@@ -47,8 +58,8 @@ impl FromStr for Kind {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let kind = KINDS.iter().find(|(_, name)| *name == text);
-        kind.map(|(kind, _)| *kind).ok_or(())
+        let kind = KINDS.into_iter().find(|kind| kind.name() == text);
+        kind.ok_or(())
     }
 }
 
@@ -65,17 +76,27 @@ pub enum Ending {
     Unmeasured,
 }
 
-const ENDINGS: [(Ending, &str); 4] = [
-    (Ending::Completed, "completed"),
-    (Ending::Failed, "failed"),
-    (Ending::Interrupted, "interrupted"),
-    (Ending::Unmeasured, "unmeasured"),
+const ENDINGS: [Ending; 4] = [
+    Ending::Completed,
+    Ending::Failed,
+    Ending::Interrupted,
+    Ending::Unmeasured,
 ];
+
+impl Ending {
+    fn name(self) -> &'static str {
+        match self {
+            Ending::Completed => "completed",
+            Ending::Failed => "failed",
+            Ending::Interrupted => "interrupted",
+            Ending::Unmeasured => "unmeasured",
+        }
+    }
+}
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = ENDINGS.iter().find(|(ending, _)| ending == self);
-        f.write_str(name.map_or("unmeasured", |(_, name)| name))
+        f.write_str(self.name())
     }
 }
 
@@ -83,8 +104,8 @@ impl FromStr for Ending {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let ending = ENDINGS.iter().find(|(_, name)| *name == text);
-        ending.map(|(ending, _)| *ending).ok_or(())
+        let ending = ENDINGS.into_iter().find(|ending| ending.name() == text);
+        ending.ok_or(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sessions are taken off a remote again. What is here stays.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange, Remote, Sent};
@@ -26,6 +26,15 @@ pub struct Stale {
     refs: Vec<RefChange>,
 }
 
+/// What was found of old sessions.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Those that go.
+    pub stale: Vec<Stale>,
+    /// Those that can't be looked into, and stay.
+    pub unread: Vec<(SessionId, Error)>,
+}
+
 /// Which sessions of a remote are to go there.
 #[derive(Clone, Copy, Debug)]
 pub enum Old<'a> {
@@ -42,12 +51,7 @@ pub enum Old<'a> {
 /// # Errors
 ///
 /// The remote can't be reached, or has no such session; or git failed.
-pub fn stale(
-    workspace: &mut Locked,
-    remote: &Remote,
-    old: Old<'_>,
-    now: i64,
-) -> Result<Vec<Stale>> {
+pub fn stale(workspace: &mut Locked, remote: &Remote, old: Old<'_>, now: i64) -> Result<Found> {
     let mut heads = workspace.while_free(|workspace| remote::heads(workspace, remote))?;
     heads.sessions.retain(|id, _| match old {
         Old::This(only) => id == only,
@@ -70,28 +74,29 @@ pub fn stale(
         }
     }
     if unknown.is_empty() {
-        return stale_among(workspace, &sessions, old, now);
+        return Ok(Found {
+            stale: stale_among(workspace, &sessions, old, now)?,
+            unread: Vec::new(),
+        });
     }
     let incoming = Incoming::new(workspace)?;
-    let mut spoilt = BTreeSet::new();
+    let mut spoilt = BTreeMap::new();
     if incoming.take(workspace, remote, &unknown).is_err() {
         // One that git refuses keeps no other from going.
         for session in &unknown {
             let taken = incoming.take(workspace, remote, std::slice::from_ref(session));
-            if taken.is_err() {
-                spoilt.insert(session.0.clone());
+            if let Err(error) = taken {
+                spoilt.insert(session.0.clone(), error);
             }
         }
     }
-    let sound = sessions.iter().filter(|(id, _)| !spoilt.contains(*id));
+    let sound = sessions.iter().filter(|(id, _)| !spoilt.contains_key(*id));
     let sound: Vec<_> = sound.copied().collect();
-    let due = incoming.with(workspace, |workspace| {
+    let mut stale = incoming.with(workspace, |workspace| {
         stale_among(workspace, &sound, old, now)
     })?;
     // Of what nobody can look into only the beginning is known: it goes where it is named.
-    let wanted = sessions.iter().filter(|(id, _)| spoilt.contains(*id));
-    let named = wanted.filter(|_| matches!(old, Old::This(_)));
-    let blind = named.map(|(id, leaves)| Stale {
+    let blind = |(id, leaves): &(&SessionId, &Leaves)| Stale {
         id: (*id).clone(),
         turns: leaves
             .iter()
@@ -99,8 +104,16 @@ pub fn stale(
             .count(),
         last_used: id.began().unwrap_or(now),
         refs: deletions(id, leaves),
-    });
-    Ok(due.into_iter().chain(blind).collect())
+    };
+    if let Old::This(_) = old {
+        let named = sessions.iter().filter(|(id, _)| spoilt.contains_key(*id));
+        stale.extend(named.map(blind));
+        spoilt.clear();
+    }
+    Ok(Found {
+        stale,
+        unread: spoilt.into_iter().collect(),
+    })
 }
 
 fn deletions(id: &SessionId, leaves: &Leaves) -> Vec<RefChange> {

@@ -217,7 +217,7 @@ impl Workspace {
             .as_deref()
             .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
         let early = guess.as_deref().map(Lock::take).transpose()?;
-        let mut workspace = Self::find(place, store, guess.as_deref(), First::Anything)?;
+        let mut workspace = Self::find(place, store, guess.as_deref(), First::Work)?;
         let folder = workspace.make_scratch()?;
         place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
@@ -257,7 +257,8 @@ impl Workspace {
         scratch: Option<&Path>,
         first: First,
     ) -> Result<Self> {
-        let mut state = scratch.map(State::load).unwrap_or_default();
+        let state = scratch.map(|scratch| first.load(scratch)).transpose()?;
+        let mut state = state.unwrap_or_default();
         let git_now = place.git.as_deref().and_then(identity);
         if state.git.is_none() || state.git != git_now {
             gitengine::check_version(place.trace.as_ref())?;
@@ -288,7 +289,7 @@ impl Workspace {
         if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
             state = State {
                 git: state.git,
-                ..State::load(&scratch_of(&git))
+                ..first.load(&scratch_of(&git))?
             };
         }
         let workspace = Self {
@@ -322,7 +323,7 @@ impl Workspace {
     fn read_again(&mut self, folder: &Path) -> Result<()> {
         self.state = State {
             git: self.state.git.take(),
-            ..State::load(folder)
+            ..State::load(folder)?
         };
         self.pointed = None;
         if let Some(session) = &self.state.session {
@@ -482,6 +483,18 @@ fn guess_scratch(place: &Place, store: Option<&Store>) -> Option<PathBuf> {
 enum First {
     Anything,
     ListTurns,
+    /// What is remembered will be written anew.
+    Work,
+}
+
+impl First {
+    /// What is remembered in a scratch folder. Who only looks may do without.
+    fn load(self, folder: &Path) -> Result<State> {
+        match self {
+            First::Work => State::load(folder),
+            First::Anything | First::ListTurns => Ok(State::load(folder).unwrap_or_default()),
+        }
+    }
 }
 
 /// Has git list the turns of a session where the scratch folder is probably this one. `None` where git may refuse to work,

@@ -1,11 +1,15 @@
 //! What several tools answer with. A field that has nothing to say is left out.
 
+use std::path::Path;
+
 use rmcp::schemars;
 use rmcp::schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::history::git::{Difference, Oid, RepoPath};
+use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
+use crate::history::side::Part;
 use crate::history::skipped::Skipped;
 use crate::history::turn::Turn;
 use crate::term::{text, time};
@@ -151,7 +155,7 @@ pub struct OnDisk {
 /// A path that differs and is left as it is.
 #[derive(Serialize, JsonSchema)]
 pub struct LeftAlone {
-    /// The path, from the top of the work tree.
+    /// The path, from the top of the work tree; a whole one outside of it.
     path: String,
     /// Why.
     why: String,
@@ -171,18 +175,43 @@ impl OnDisk {
                 }),
             }
         }
+        left.extend(plan.way.unkept_beyond().map(|file| LeftAlone {
+            path: outside(&file),
+            why: "it can't be read, or is too large to be saved first".to_owned(),
+        }));
         left.truncate(NAMED);
-        let outside = plan.way.beyond.iter().map(|change| change.file());
-        let outside = outside.map(|file| file.to_string_lossy().into_owned());
         let named = |paths: &[&RepoPath]| paths.iter().take(NAMED).map(|at| path(at)).collect();
         Self {
             written: written.len(),
             removed: removed.len(),
             paths_written: named(&written),
             paths_removed: named(&removed),
-            outside: outside.collect(),
+            outside: plan
+                .way
+                .beyond
+                .iter()
+                .map(|change| outside(&change.file()))
+                .collect(),
             left_alone: left,
         }
+    }
+
+    /// What was done of it.
+    pub fn done(plan: &Plan, done: &Performed) -> Self {
+        let mut on_disk = Self::of(plan);
+        on_disk.outside = done
+            .changed_beyond()
+            .map(|done| outside(&done.file))
+            .collect();
+        let left = done.beyond.iter().filter_map(|done| match &done.what {
+            What::Left(why) => Some(LeftAlone {
+                path: outside(&done.file),
+                why: why.clone(),
+            }),
+            _ => None,
+        });
+        on_disk.left_alone.extend(left);
+        on_disk
     }
 
     /// What to do after it.
@@ -198,19 +227,29 @@ impl OnDisk {
 pub fn replaced(plan: &Plan, done: &Performed) -> Vec<String> {
     let ignored = plan.saved.iter().zip(done.ignored_side.iter().cycle());
     let ignored = ignored.map(|(at, side)| {
+        let saved = text::word(&Part::Ignored.object_name(side, at));
         let at = path(at);
-        format!(
-            "an ignored file was replaced: {at} (its old content: git show {side}:ignored/{at})"
-        )
+        format!("an ignored file was replaced: {at} (its old content: git show {saved})")
     });
     let sides = done.displaced_side.iter().cycle();
     let displaced = done.displaced.iter().zip(sides).map(|(at, side)| {
+        let saved = text::word(&Part::Displaced.object_name(side, at));
         let at = path(at);
-        format!(
-            "{at} was changed while it was restored (that content: git show {side}:displaced/{at})"
-        )
+        format!("{at} was changed while it was restored (that content: git show {saved})")
     });
-    ignored.chain(displaced).collect()
+    let beyond = done.beyond.iter().filter_map(|done| match &done.what {
+        What::WrittenOver(kept) => Some(format!(
+            "{} was changed while it was restored: that content is {}",
+            outside(&done.file),
+            outside(kept)
+        )),
+        _ => None,
+    });
+    ignored.chain(displaced).chain(beyond).collect()
+}
+
+fn outside(file: &Path) -> String {
+    file.to_string_lossy().into_owned()
 }
 
 /// A path as a model reads and writes it. One that is not UTF-8 is shown with escapes, and can't be written.

@@ -70,6 +70,25 @@ pub fn path(bytes: &[u8]) -> String {
     format!("\"{}\"", plain(&quotable))
 }
 
+/// A word of a command, as one types it in a shell: quoted where it must be. Control characters and what is no UTF-8 are
+/// shown as bash, zsh and ksh read them in `$'…'`.
+pub fn word(bytes: &[u8]) -> String {
+    let shown = plain(bytes);
+    if shown.as_bytes() != bytes {
+        let escaped = bytes.iter().map(|byte| match byte {
+            b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+            b' '..=b'~' => char::from(*byte).to_string(),
+            _ => format!("\\x{byte:02x}"),
+        });
+        return format!("$'{}'", escaped.collect::<String>());
+    }
+    let is_clear = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !shown.is_empty() && shown.chars().all(is_clear) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
+}
+
 /// Cuts plain text to so many columns of the terminal; the last is then a `…`.
 pub fn shorten(text: &str, columns: usize) -> String {
     if text.width() <= columns {

@@ -128,10 +128,30 @@ pub struct Plan {
 pub enum Does {
     /// A restore.
     Restore(Restore),
-    /// A commit, once it has a message. Will something else use the terminal meanwhile: hooks, or who signs it?
-    Accept(bool),
+    /// A commit, once it has a message.
+    Accept(Commit),
     /// Nothing: there is nothing to do.
     Nothing,
+}
+
+/// The commit that an accept will make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its message, as far as it is written.
+    pub message: String,
+    /// What it will hold, as the plan shows it.
+    pub tree: Oid,
+    /// Who uses the terminal meanwhile.
+    pub terminal: AtTerminal,
+}
+
+/// Who uses the terminal while a job is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtTerminal {
+    /// The screen, as ever.
+    Screen,
+    /// The person's hooks, or the program that signs.
+    Programs,
 }
 
 /// What just happened.
@@ -210,6 +230,6 @@ pub enum Job {
     Snapshot,
     /// What an accept would commit.
     Prepare,
-    /// An accept, with this message. Will something else use the terminal meanwhile?
-    Accept(String, bool),
+    /// An accept.
+    Accept(Commit),
 }

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use self::event::{Effect, Event, Job, News, Told};
+use self::event::{AtTerminal, Effect, Event, Job, News, Told};
 use self::state::State;
 use self::theme::Theme;
 use self::worker::Worker;
@@ -114,7 +114,9 @@ impl Desk {
             Effect::Read(wanted) => self.worker.read(wanted),
             Effect::Names(turns) => self.worker.names(turns),
             Effect::Sessions => self.worker.sessions(),
-            Effect::Work(job @ Job::Accept(_, true)) => self.work_on_the_terminal(job, waiting)?,
+            Effect::Work(Job::Accept(commit)) if commit.terminal == AtTerminal::Programs => {
+                self.work_on_the_terminal(Job::Accept(commit), waiting)?;
+            }
             Effect::Work(job) => self.worker.work(job),
             Effect::Copy(text) => self.screen.copy(&text)?,
             Effect::Open(path, line) => waiting.push(self.open_file(&path, line)?),

@@ -1,6 +1,6 @@
 //! What was done, and what would be, in a person's words.
 
-use super::event::{Does, News, Plan, Restore, Told};
+use super::event::{AtTerminal, Commit, Does, News, Plan, Restore, Told};
 use crate::error::Error;
 use crate::history::accept::{Accepted, Prepared, Uncommitted};
 use crate::history::git::{Difference, RepoPath, Stat};
@@ -81,9 +81,13 @@ fn with_kept(mut text: String, plan: &restore::Plan, done: &Performed) -> String
         let saved = plural(plan.saved.len(), "ignored file");
         text += &format!("; {saved} replaced, and saved");
     }
-    if !done.beyond.is_empty() {
-        let outside = plural(done.beyond.len(), "file");
+    let (changed, all) = (done.changed_beyond().count(), done.beyond.len());
+    if changed > 0 {
+        let outside = plural(changed, "file");
         text += &format!("; {outside} outside, from the journal");
+    }
+    if changed < all {
+        text += &format!("; {} outside left alone", plural(all - changed, "file"));
     }
     if !done.displaced.is_empty() {
         let displaced = plural(done.displaced.len(), "file");
@@ -105,7 +109,7 @@ pub fn restored(wish: &Wish, restored: &Restored) -> Told {
     };
     let text = with_safety(text, restored.safety.as_ref());
     let text = with_kept(text, &restored.plan, &restored.done);
-    match restored.done.written + restored.done.removed + restored.done.beyond.len() {
+    match restored.done.written + restored.done.removed + restored.done.changed_beyond().count() {
         0 => Told {
             text,
             ..Told::default()
@@ -150,6 +154,18 @@ pub fn taken(taken: &Taken) -> Told {
     };
     if !taken.skipped.is_empty() {
         text += &format!("; {} not in it", plural(taken.skipped.len(), "file"));
+    }
+    if let [first, others @ ..] = taken.secrets.as_slice() {
+        text += &format!("; {first} is for secrets, by its name");
+        if !others.is_empty() {
+            text += &format!(", and {} more", others.len());
+        }
+    }
+    if let Some(error) = &taken.not_packed {
+        text += &format!(
+            "; the turns before could not be packed: {}",
+            in_words(error)
+        );
     }
     match taken.turn {
         Some(_) => done(text, UNDO),
@@ -248,8 +264,13 @@ pub fn plan_of_restore(wanted: &Restore, wish: &Wish, plan: &restore::Plan) -> N
     })
 }
 
-/// What an accept would commit. `prints` tells whether something else will use the terminal meanwhile.
-pub fn plan_of_accept(prepared: &Prepared, left: &[(RepoPath, Uncommitted)], prints: bool) -> Plan {
+/// What an accept would commit.
+pub fn plan_of_accept(
+    prepared: &Prepared,
+    left: &[(RepoPath, Uncommitted)],
+    message: String,
+    terminal: AtTerminal,
+) -> Plan {
     let path = |change: &Difference| {
         let letter = match change.status() {
             "added" => 'A',
@@ -282,6 +303,10 @@ pub fn plan_of_accept(prepared: &Prepared, left: &[(RepoPath, Uncommitted)], pri
             .take(3)
             .map(|turn| format!("turn {}: {}", turn.number(), turn.note.subject()))
             .collect(),
-        does: Does::Accept(prints),
+        does: Does::Accept(Commit {
+            message,
+            tree: prepared.tree.clone(),
+            terminal,
+        }),
     }
 }

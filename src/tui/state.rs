@@ -9,8 +9,8 @@ use ratatui::crossterm::event::{
 use ratatui::layout::{Position, Rect};
 
 use super::event::{
-    Asked, Does, Effect, Event, Going, Job, Look, News, Pair, Plan, Restore, SessionLine, Told,
-    Wanted,
+    Asked, Commit, Does, Effect, Event, Going, Job, Look, News, Pair, Plan, Restore, SessionLine,
+    Told, Wanted,
 };
 use super::field::Field;
 use super::layout::Layout;
@@ -506,8 +506,11 @@ impl State {
             News::Plan(plan) => {
                 self.busy = None;
                 self.told = None;
-                self.mode = match plan.does {
-                    Does::Accept(_) => Mode::Message(plan, Field::default(), 0),
+                self.mode = match &plan.does {
+                    Does::Accept(commit) => {
+                        let field = Field::with(commit.message.clone());
+                        Mode::Message(plan, field, 0)
+                    }
                     _ => Mode::Plan(plan, 0),
                 };
             }
@@ -866,7 +869,11 @@ impl State {
             KeyCode::Enter if shifted => field.insert("\n"),
             KeyCode::Char('j') if control => field.insert("\n"),
             KeyCode::Enter if !field.text().trim().is_empty() => {
-                let job = Job::Accept(field.text().to_owned(), plan.does == Does::Accept(true));
+                let Does::Accept(commit) = plan.does else {
+                    return Vec::new();
+                };
+                let message = field.text().to_owned();
+                let job = Job::Accept(Commit { message, ..commit });
                 return vec![self.begin(job)];
             }
             KeyCode::PageDown => top = (top + 5).min(plan.paths.len().saturating_sub(1)),

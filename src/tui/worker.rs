@@ -14,7 +14,10 @@ use std::time::{Duration, SystemTime};
 use bstr::ByteSlice;
 
 use super::Host;
-use super::event::{Asked, Event, Going, Job, Look, News, Pair, Restore, SessionLine, Wanted};
+use super::event::{
+    Asked, AtTerminal, Commit, Event, Going, Job, Look, News, Pair, Plan, Restore, SessionLine,
+    Wanted,
+};
 use super::patch::{Patch, Reader};
 use super::report;
 use super::timeline::Book;
@@ -466,28 +469,45 @@ impl Working {
             }
             Job::Snapshot => snapshot(&mut workspace)?,
             Job::Prepare => News::Plan(self.plan_of_accept(&mut workspace)?),
-            Job::Accept(message, _) => return self.accept(workspace, message),
+            Job::Accept(commit) => return self.accept(workspace, commit),
         };
         Ok(report::with_settled(news, settled))
     }
 
-    fn plan_of_accept(&self, workspace: &mut Locked) -> Result<super::event::Plan> {
+    fn plan_of_accept(&self, workspace: &mut Locked) -> Result<Plan> {
         let prepared = prepare(workspace, &wish(), accept::Unsaved::Look, moment())?;
-        let left = uncommitted(workspace, &prepared)?;
-        let signs = workspace.settings.is_true("commit.gpgsign");
-        let hooks = workspace.git.hooks_folder()?;
-        let has_hook = |name: &&str| hooks.join(name).exists();
-        let has_hooks = HOOKS.iter().any(has_hook);
-        Ok(report::plan_of_accept(&prepared, &left, signs || has_hooks))
+        plan_of(workspace, &prepared, String::new())
     }
 
-    fn accept(&self, mut workspace: Locked, message: String) -> Result<News> {
+    /// Commits what the plan has shown. Where there is more by now, that is shown first.
+    fn accept(&self, mut workspace: Locked, commit: Commit) -> Result<News> {
         let prepared = prepare(&mut workspace, &wish(), accept::Unsaved::Take, moment())?;
-        let message = Message::Given(checked_message(message)?);
+        if prepared.tree != commit.tree {
+            let mut plan = plan_of(&workspace, &prepared, commit.message)?;
+            let changed =
+                "It has changed since you were asked: this is what would be committed now.";
+            plan.notes.insert(0, changed.to_owned());
+            return Ok(News::Plan(plan));
+        }
+        let message = Message::Given(checked_message(commit.message)?);
         let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment())?;
         (self.host.after_accept)(&self.host.place, workspace);
         Ok(News::Done(report::accepted(&accepted)))
     }
+}
+
+/// What an accept would commit, to be shown.
+fn plan_of(workspace: &Locked, prepared: &accept::Prepared, message: String) -> Result<Plan> {
+    let left = uncommitted(workspace, prepared)?;
+    let signs = workspace.settings.is_true("commit.gpgsign");
+    let hooks = workspace.git.hooks_folder()?;
+    let has_hook = |name: &&str| hooks.join(name).exists();
+    let has_hooks = HOOKS.iter().any(has_hook);
+    let terminal = match signs || has_hooks {
+        true => AtTerminal::Programs,
+        false => AtTerminal::Screen,
+    };
+    Ok(report::plan_of_accept(prepared, &left, message, terminal))
 }
 
 /// The hooks that an accept may run.

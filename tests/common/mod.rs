@@ -582,6 +582,14 @@ impl Repo {
 
     /// Runs edio as the user to whom [`Repo::give_away`] gave everything.
     pub fn edio_without_rights<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Ran {
+        self.ran(&mut self.command_without_rights(words))
+    }
+
+    /// The same, not yet run.
+    pub fn command_without_rights<W: AsRef<OsStr>>(
+        &self,
+        words: impl IntoIterator<Item = W>,
+    ) -> Command {
         let edio = self.outside().join("edio");
         let mut command = match self.is_root() {
             false => Command::new(edio),
@@ -594,12 +602,11 @@ impl Repo {
             }
         };
         let words = self.surround_edio(&mut command, words, Streams::Captured);
-        self.ran(
-            command
-                .current_dir(&self.top)
-                .args(words)
-                .stdin(Stdio::null()),
-        )
+        command
+            .current_dir(&self.top)
+            .args(words)
+            .stdin(Stdio::null());
+        command
     }
 
     /// Runs edio on a terminal of its own, as the leader of its session. What it and its children print there, stderr

@@ -7,8 +7,8 @@ use edio::history::turn::{Kind, Note, Number, Turn, Work};
 use edio::history::undo::Direction;
 use edio::term::screen::Input;
 use edio::tui::event::{
-    Asked, Does, Effect, Event, Going, Job, Look, News, Pair, Plan, Restore, SessionLine, Told,
-    Wanted,
+    Asked, AtTerminal, Commit, Does, Effect, Event, Going, Job, Look, News, Pair, Plan, Restore,
+    SessionLine, Told, Wanted,
 };
 use edio::tui::patch::{Patch, Reader};
 use edio::tui::state::{Mode as KeysFor, Pane, State};
@@ -309,7 +309,7 @@ fn no_screen_is_too_small() {
             shown.press(keys);
             let _ = shown.text();
         }
-        shown.news(News::Plan(plan(Does::Accept(false))));
+        shown.news(News::Plan(plan(accept(AtTerminal::Screen))));
         shown.press("a message");
         let _ = shown.text();
     }
@@ -402,7 +402,7 @@ fn a_plan_asks_once() {
 fn a_message_is_typed_in_place() {
     let mut shown = Shown::of_size(80, 24);
     assert_eq!(shown.press("a"), [Effect::Work(Job::Prepare)]);
-    shown.news(News::Plan(plan(Does::Accept(true))));
+    shown.news(News::Plan(plan(accept(AtTerminal::Programs))));
     assert_eq!(shown.press("\n"), [], "there is no message yet");
     shown.press("feat: q, y and r");
     shown.key(KeyCode::Char('j'), KeyModifiers::CONTROL);
@@ -410,11 +410,30 @@ fn a_message_is_typed_in_place() {
         .state
         .update(Event::Input(Input::Paste("two\r\nlines".to_owned())));
     assert_snapshot!(shown.text());
-    let message = "feat: q, y and r\ntwo\nlines".to_owned();
-    assert_eq!(
-        shown.press("\n"),
-        [Effect::Work(Job::Accept(message, true))]
-    );
+    let effects = shown.press("\n");
+    let [Effect::Work(Job::Accept(commit))] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(commit.message, "feat: q, y and r\ntwo\nlines");
+    assert_eq!(commit.terminal, AtTerminal::Programs);
+    // Where there is more to commit by now, what is written of the message is still there.
+    let again = Does::Accept(commit.clone());
+    shown.news(News::Plan(plan(again)));
+    shown.press("!");
+    let effects = shown.press("\n");
+    let [Effect::Work(Job::Accept(commit))] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(commit.message, "feat: q, y and r\ntwo\nlines!");
+}
+
+/// An accept that is planned.
+fn accept(terminal: AtTerminal) -> Does {
+    Does::Accept(Commit {
+        message: String::new(),
+        tree: Oid::new("1".repeat(40)).unwrap(),
+        terminal,
+    })
 }
 
 #[test]

@@ -132,6 +132,26 @@ fn the_work_is_accepted_with_a_message_and_that_is_taken_back() {
 }
 
 #[test]
+fn what_came_after_the_plan_of_an_accept_is_shown_before_it_is_committed() {
+    let repo = two_turns();
+    let Some(ui) = Tmux::ui(&repo, SIZE, "") else {
+        return;
+    };
+    ui.keys(&["a"]);
+    ui.until("Message:");
+    ui.text("feat: two turns");
+    repo.write("late", "of an agent\n");
+    ui.keys(&["Enter"]);
+    let screen = ui.until("It has changed since you were asked");
+    assert!(screen.contains("add    late"), "{screen}");
+    assert!(screen.contains("feat: two turns"), "{screen}");
+    assert_eq!(repo.git(["log", "-1", "--format=%s"]), "base");
+    ui.keys(&["Enter"]);
+    ui.until("accepted:");
+    assert_eq!(repo.git(["show", "HEAD:late"]), "of an agent");
+}
+
+#[test]
 fn hooks_have_the_terminal_while_it_is_accepted() {
     let repo = two_turns();
     repo.hook("pre-commit", "echo the hook speaks >&2");

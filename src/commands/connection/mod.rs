@@ -127,7 +127,7 @@ fn tracked(
     if let Some(repository) = store.repository(workspace.git.trace.as_ref()) {
         return Ok(repository.tracked(&paths().collect::<Vec<_>>())?);
     }
-    let connected = Connected::load(&workspace.scratch());
+    let connected = Connected::load(&workspace.scratch())?;
     let found = sites.iter().filter_map(|(path, site)| {
         let site = site.as_ref().ok().filter(|site| site.content.is_some())?;
         let is_known = connected.file(path, Ground::Within).is_some();

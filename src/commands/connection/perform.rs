@@ -29,7 +29,7 @@ impl Plan {
             places,
             wish,
         };
-        let connected = Connected::load(&workspace.scratch());
+        let connected = Connected::load(&workspace.scratch())?;
         match self.direction {
             Direction::Connect => work.connect(connected),
             Direction::Remove => {

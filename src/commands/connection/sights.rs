@@ -29,7 +29,7 @@ impl Sights {
         }
         Ok(Self {
             places,
-            connected: Connected::load(&workspace.scratch()),
+            connected: Connected::load(&workspace.scratch())?,
         })
     }
 

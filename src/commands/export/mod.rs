@@ -124,17 +124,18 @@ fn write_patches(
             .told(format!("  turn {turn} changed nothing: it has none"));
     }
     name_left(context, &stretch);
+    let folder = text::word(&git_bytes(typed));
     let head = written.head.as_ref().map_or("the empty tree", Oid::short);
     match written.is_uncommitted && stretch.base.number().turn == 0 {
         true => context.term.warn(format!(
             "when the session began, something lay uncommitted: the patches may not apply to {head} alone"
         )),
         false if stretch.base.number().turn > 0 => context.term.hint(format!(
-            "they apply to turn {}; to take them in: git am --keep-cr {shown}/*.patch",
+            "they apply to turn {}; to take them in: git am --keep-cr {folder}/*.patch",
             stretch.base.number()
         )),
         false => context.term.hint(format!(
-            "they apply to {head}; to take them in: git am --keep-cr {shown}/*.patch"
+            "they apply to {head}; to take them in: git am --keep-cr {folder}/*.patch"
         )),
     }
     Ok(())
@@ -189,7 +190,7 @@ fn write_bundle(context: &mut Context, args: &Args, typed: &Path, to: &Path) -> 
     }
     context.term.hint(format!(
         "to take it in elsewhere: edio import {}",
-        shown(typed)
+        text::word(&git_bytes(typed))
     ));
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::history::prompt::By;
 use crate::history::redact::Redactor;
 use crate::history::transcript;
 use crate::history::workspace::Locked;
+use crate::json;
 
 /// Notes what the agent's own transcript has gained for what is about to end.
 ///
@@ -55,7 +56,7 @@ fn gained(
     let agent = agent.filter(|agent| agents::transcript::is_readable(*agent));
     let agent = agent.ok_or_else(|| format!("a transcript of {} can't be read", event.agent))?;
     let is_known = |line: &Vec<u8>| {
-        let line = serde_json::from_slice(line);
+        let line = json::read(line);
         line.is_ok_and(|line| agents::transcript::knows(agent, &line))
     };
     let mut gain = match &event.gained {

@@ -94,7 +94,7 @@ fn see_to_one(
 /// folder, too. `None` where this one knows already.
 fn open_at_home(by: &By, homes: &[PathBuf], folder: &Path) -> Result<Option<Prompt>> {
     let knows = |top: &Path| {
-        let state = scratch_near(top).map(|scratch| State::load(&scratch));
+        let state = scratch_near(top).and_then(|scratch| State::load(&scratch).ok());
         state.is_some_and(|state| by.open_prompt(&state).is_some())
     };
     if knows(folder) {

@@ -57,7 +57,8 @@ pub struct Prepared {
     pub(super) session: Session,
     pub(super) baseline: Turn,
     pub(super) head_tree: Oid,
-    pub(super) tree: Oid,
+    /// What is committed.
+    pub tree: Oid,
     /// The turn that the commit ends with, and the work tree as it is, with what can't be held of it.
     pub(super) last: Turn,
     pub(super) now: Oid,

@@ -194,15 +194,17 @@ fn check_settings(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What a version has at a path, where that is a file or a link.
+/// What a version has at a path, where that is a file or a link; `None` where it is none.
+fn file_if_there(workspace: &Workspace, commit: &Oid, path: &RepoPath) -> Result<Option<Entry>> {
+    let paths = std::slice::from_ref(path);
+    let mut found = workspace.git.entries_at(commit, paths)?.into_iter();
+    let file = found.find(|(found, entry)| found == path && entry.mode != Mode::Gitlink);
+    Ok(file.map(|(_, entry)| entry))
+}
+
+/// The same, which must be there.
 fn file_at(workspace: &Workspace, commit: &Oid, path: &RepoPath) -> Result<Entry> {
-    let found = workspace
-        .git
-        .entries_at(commit, std::slice::from_ref(path))?;
-    let file = found
-        .into_iter()
-        .find(|(found, entry)| found == path && entry.mode != Mode::Gitlink);
-    file.map(|(_, entry)| entry).ok_or_else(|| {
+    file_if_there(workspace, commit, path)?.ok_or_else(|| {
         Error::cannot(format!("there is no file {path} that a turn could hold"))
             .hint("of an ignored file nothing is known; what there is: edio show @")
     })
@@ -352,8 +354,9 @@ impl Tracer<'_> {
             None => commit,
             // Only the very same content can come from there.
             Some(parent) => {
-                let at = |commit| file_at(self.workspace, commit, path).ok().map(|e| e.oid);
-                match at(parent) == at(commit) {
+                let at = |commit| file_if_there(self.workspace, commit, path);
+                let oid = |entry: Option<Entry>| entry.map(|entry| entry.oid);
+                match oid(at(parent)?) == oid(at(commit)?) {
                     true => parent,
                     false => return Ok(Found::new()),
                 }

@@ -1,6 +1,6 @@
 //! Private keys in their text form: `-----BEGIN … PRIVATE KEY-----`, also escaped in a string, in a diff, or cut off.
 
-use super::Finding;
+use super::{Finding, near};
 
 /// What such a block begins with.
 pub const BEGIN: &str = "-----BEGIN ";
@@ -73,12 +73,14 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let breaks = rest.char_indices().find_map(|(at, c)| match c {
+        // A longer line counts as several.
+        let near = near(rest);
+        let breaks = near.char_indices().find_map(|(at, c)| match c {
             '\n' => Some(at + 1),
             '\\' if rest[at + 1..].starts_with('n') => Some(at + 2),
             _ => None,
         });
-        let (line, left) = rest.split_at(breaks.unwrap_or(rest.len()));
+        let (line, left) = rest.split_at(breaks.unwrap_or(near.len()));
         rest = left;
         Some(line)
     })

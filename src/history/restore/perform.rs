@@ -50,6 +50,14 @@ pub struct Performed {
     pub beyond: Vec<beyond::Done>,
 }
 
+impl Performed {
+    /// The files outside of the work tree that are not left as they were.
+    pub fn changed_beyond(&self) -> impl Iterator<Item = &beyond::Done> {
+        let is_left = |done: &&beyond::Done| matches!(done.what, beyond::What::Left(_));
+        self.beyond.iter().filter(move |done| !is_left(done))
+    }
+}
+
 /// What is to be done.
 pub struct Task<'a> {
     /// With each path.

@@ -331,7 +331,8 @@ impl Passed {
         self.skip(path, why);
     }
 
-    fn skip(&mut self, path: &RepoPath, why: Why) {
+    /// Names a path that is not held, or not as it should be.
+    pub fn skip(&mut self, path: &RepoPath, why: Why) {
         self.skipped.push(Skipped::new(path.clone(), why));
     }
 

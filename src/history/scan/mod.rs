@@ -19,7 +19,7 @@ use std::time::SystemTime;
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
     Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex,
-    Processes, RepoPath, Status, status_question,
+    Processes, Rejected, RepoPath, Status, status_question,
 };
 
 use self::base::Base;
@@ -421,25 +421,44 @@ fn take_in(
         true => Contents::New,
         false => Contents::Known,
     };
-    for rejected in index.take(&passed.taken, contents, &workspace.settings)? {
-        let path = rejected.path;
-        let file = path.below(&workspace.git.work_tree);
-        match gate::plain_file(&file) {
+    let rejected = index.take(&passed.taken, contents, &workspace.settings)?;
+    take_as_they_are(workspace, index, rejected, passed)?;
+    Ok(index.write_tree()?)
+}
+
+/// Takes in what git has rejected: files as they are on disk, through no filter. What is no file by now is let go.
+fn take_as_they_are(
+    workspace: &Locked,
+    index: &PrivateIndex,
+    rejected: Vec<Rejected>,
+    passed: &mut Passed,
+) -> Result<()> {
+    let (mut files, mut modes, mut others) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for Rejected { path, .. } in rejected {
+        match gate::plain_file(&path.below(&workspace.git.work_tree)) {
             Some(mode) => {
-                let oid = workspace.git.write_raw_blob(&path)?;
-                index.set(&[(path.clone(), Some(Entry { mode, oid }))])?;
-                passed.skipped.push(Skipped::new(path, Why::Unfiltered));
+                modes.push(mode);
+                files.push(path);
             }
-            None => {
-                passed.taken.retain(|other| other != &path);
-                passed.added.remove(&path);
-                passed.gone.insert(path.clone());
-                index.drop_paths(std::slice::from_ref(&path))?;
-                passed.skipped.push(Skipped::new(path, Why::Rejected));
-            }
+            None => drop(others.insert(path)),
         }
     }
-    Ok(index.write_tree()?)
+    let oids = workspace.git.write_raw_blobs(&files)?;
+    let entries = modes.into_iter().zip(oids);
+    let entries = entries.map(|(mode, oid)| Some(Entry { mode, oid }));
+    let entries: Vec<_> = files.iter().cloned().zip(entries).collect();
+    index.set(&entries)?;
+    index.drop_paths(&others.iter().cloned().collect::<Vec<_>>())?;
+    passed.taken.retain(|path| !others.contains(path));
+    passed.added.retain(|path, _| !others.contains(path));
+    for path in files {
+        passed.skip(&path, Why::Unfiltered);
+    }
+    for path in &others {
+        passed.skip(path, Why::Rejected);
+    }
+    passed.gone.extend(others);
+    Ok(())
 }
 
 impl Scan {

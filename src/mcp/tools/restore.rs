@@ -112,12 +112,13 @@ fn planned(wish: &Wish, plan: &Plan, warnings: Vec<String>) -> Answer {
 fn done(wish: &Wish, restored: &Restored, mut warnings: Vec<String>) -> Answer {
     let number = |turn: &Option<Turn>| turn.as_ref().map(|turn| turn.number().turn);
     warnings.extend(replaced(&restored.plan, &restored.done));
-    let on_disk = OnDisk::of(&restored.plan);
+    let on_disk = OnDisk::done(&restored.plan, &restored.done);
     Answer {
         dry_run: false,
         safety_turn: number(&restored.safety),
         new_turn: number(&restored.done.turn),
         next: on_disk.next("To take this back: undo."),
+        on_disk,
         ..planned(wish, &restored.plan, warnings)
     }
 }

@@ -74,7 +74,7 @@ impl Tool for Snapshot {
             moment,
         };
         let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
-        warnings.extend(swept(&taken));
+        warnings.extend(told_of(&taken));
         let current = match taken.turn.is_none() && taken.standing.is_some() {
             true => Session::active_or_error(&workspace)?.current,
             false => None,
@@ -89,9 +89,17 @@ impl Tool for Snapshot {
     }
 }
 
-fn swept(taken: &Taken) -> impl Iterator<Item = String> {
-    taken.swept.iter().map(|left| {
+/// What a person should hear of it.
+fn told_of(taken: &Taken) -> Vec<String> {
+    let swept = taken.swept.iter().map(|left| {
         let left = path(left);
         format!("a restore was interrupted: it left {left}, which is saved and removed")
-    })
+    });
+    let secrets = taken.secrets.iter().map(|secret| {
+        let secret = path(secret);
+        format!("turns hold {secret} now, which by its name is for secrets: tell the user of it (edio forget takes it out)")
+    });
+    let not_packed = taken.not_packed.iter();
+    let not_packed = not_packed.map(|why| format!("the turns before could not be packed: {why}"));
+    swept.chain(secrets).chain(not_packed).collect()
 }

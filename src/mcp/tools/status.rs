@@ -8,10 +8,8 @@ use super::super::call::Call;
 use super::super::record::{self, DifferenceRecord, SkippedRecord, TurnRecord, skipped};
 use super::{Effect, Tool};
 use crate::error::Result;
-use crate::history::accept::{has_locked, open_operation};
-use crate::history::compare::Unsaved;
-use crate::history::recover::interrupted;
-use crate::history::session::Session;
+use crate::history::accept::open_operation;
+use crate::history::compare::Stand;
 
 pub struct Status;
 
@@ -60,16 +58,11 @@ impl Tool for Status {
     fn run(call: &Call, _: Arguments) -> Result<Answer> {
         const NAMED: usize = 200;
         let workspace = call.look()?;
-        let session = Session::active(&workspace)?;
-        let (mut unsaved, mut begun) = (Unsaved::default(), None);
-        // Who has locked the index may be at work. Under edio's own lock nobody is.
-        if session.is_some() || has_locked(&workspace) {
-            let workspace = call.look_locked()?;
-            begun = interrupted(&workspace, session.as_ref());
-            if let Some(session) = &session {
-                unsaved = Unsaved::now(&workspace, session)?;
-            }
-        }
+        let Stand {
+            session,
+            unsaved,
+            interrupted,
+        } = Stand::now(&workspace, || call.look_locked())?;
         let current = session
             .as_ref()
             .and_then(|session| session.current.as_ref());
@@ -82,7 +75,7 @@ impl Tool for Status {
             unsaved: record::differences(&unsaved.changed[..named]),
             not_covered: skipped(&unsaved.not_covered),
             refused: unsaved.refused.as_ref().map(ToString::to_string),
-            interrupted: begun.map(|begun| begun.words().to_owned()),
+            interrupted: interrupted.map(|begun| begun.words().to_owned()),
             git_operation: open_operation(&workspace.git.git_dir).map(str::to_owned),
         })
     }

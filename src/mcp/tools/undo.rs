@@ -62,7 +62,7 @@ impl Tool for Undo {
         let undone = undo(&mut workspace, Direction::Undo, reach, moment())?;
         warnings.extend(replaced(&undone.plan, &undone.done));
         let number = undone.target.as_ref().map(|turn| turn.number());
-        let on_disk = OnDisk::of(&undone.plan);
+        let on_disk = OnDisk::done(&undone.plan, &undone.done);
         Ok(Answer {
             undone: undone.what,
             turn: number.map(|number| number.turn),
