@@ -41,7 +41,14 @@ const ROOMS: [Room; 6] = [
     Room {
         power: "starting a process",
         words: &["std::process", "rustix::process"],
-        files: &["src/process.rs"],
+        files: &[
+            "src/process/apart.rs",
+            "src/process/elsewhere.rs",
+            "src/process/mod.rs",
+            "src/process/outputs.rs",
+            "src/process/reading.rs",
+            "src/process/signals.rs",
+        ],
     },
     Room {
         power: "the clock",

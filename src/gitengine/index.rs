@@ -16,7 +16,7 @@ use super::command::{Ask, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, ONLY_HASHED, Oid, hex, one_oid};
-use super::paths::{RepoPath, os_path};
+use super::paths::{AT_ONCE, RepoPath, os_path};
 
 /// Spares the hashing of a whole index at each write. For edio's own: other programs may miss the checksum.
 pub const NO_CHECKSUM: &str = "index.skipHash=true";
@@ -567,19 +567,20 @@ impl Git {
         Ok(paths)
     }
 
-    /// Which of these paths git tracks.
+    /// What git tracks at these paths, or below them.
     ///
     /// # Errors
     ///
     /// git failed.
     pub fn tracked(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
+        let mut tracked = Vec::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let paths = paths.iter().map(|path| os_path(path.as_bytes()));
+            let ask = self.ask("ls-files").args(["-z", "--"]).args(paths);
+            let output = ask.run()?;
+            tracked.extend(output.split_str("\0").filter_map(RepoPath::new));
         }
-        let paths = paths.iter().map(|path| os_path(path.as_bytes()));
-        let ask = self.ask("ls-files").args(["-z", "--"]).args(paths);
-        let output = ask.run()?;
-        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+        Ok(tracked)
     }
 
     /// All files that git tracks.

@@ -9,6 +9,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bstr::ByteSlice;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// So many paths are given to one git process as arguments. The longest list that every system takes is far longer.
+pub(super) const AT_ONCE: usize = 200;
+
 /// The path of a file in a work tree.
 ///
 /// It has at least one part; no part is empty, `.`, `..`, or what some file system takes for `.git`. So joining it to

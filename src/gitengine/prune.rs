@@ -193,19 +193,6 @@ impl Git {
             false => one_oid("git rev-list", &output).map(Some),
         }
     }
-
-    /// Has the user's index one of these paths, or something below?
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn index_has(&self, paths: &[RepoPath]) -> Result<bool> {
-        let ask = self.ask("ls-files").args(["-z", "--"]);
-        let output = ask
-            .args(paths.iter().map(|p| os_path(p.as_bytes())))
-            .run()?;
-        Ok(!output.is_empty())
-    }
 }
 
 impl Pruning<'_> {

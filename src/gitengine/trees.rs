@@ -5,7 +5,7 @@ use bstr::ByteSlice;
 use super::command::Git;
 use super::error::{GitError, Result};
 use super::objects::{Entry, Mode, ObjectFormat, Oid};
-use super::paths::{RepoPath, os_path};
+use super::paths::{AT_ONCE, RepoPath, os_path};
 
 impl Git {
     /// Does a tree have something at or below this path?
@@ -169,8 +169,7 @@ impl Git {
     /// git failed.
     pub fn entries_at(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
         let mut found = Vec::new();
-        // The longest argument list that every system takes is far longer than this many paths.
-        for paths in paths.chunks(200) {
+        for paths in paths.chunks(AT_ONCE) {
             let ask = self
                 .ask("ls-tree")
                 .args(["-z", "--full-tree", "--end-of-options"]);

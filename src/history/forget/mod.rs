@@ -148,7 +148,7 @@ pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<P
             .collect(),
         own: Own {
             commit,
-            is_staged: workspace.git.index_has(paths)?,
+            is_staged: !workspace.git.tracked(paths)?.is_empty(),
         },
         not_found: cut.not_found(paths),
         paths: paths.to_vec(),

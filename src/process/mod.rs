@@ -11,16 +11,29 @@
 
 #![expect(clippy::disallowed_types, reason = "this is the room of the processes")]
 
+#[cfg(unix)]
+mod apart;
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
+mod outputs;
+mod reading;
+#[cfg(unix)]
+mod signals;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
+#[cfg(not(unix))]
+use self::elsewhere::{apart, outputs, signals};
+pub use self::reading::Reading;
 use crate::env;
 
 /// Called with the words of each process when it starts; what it returns is called when the process has ended.
@@ -407,83 +420,6 @@ impl Interruption {
     }
 }
 
-#[cfg(unix)]
-mod apart {
-    //! A program and what it has started, as one process group.
-
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command};
-    use std::sync::mpsc;
-    use std::thread;
-    use std::time::Duration;
-
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-
-    use super::Interruption;
-
-    /// How often it is looked whether edio is to end; and after how many such looks no program is waited for.
-    const LOOK: Duration = Duration::from_millis(50);
-    const PATIENCE: u32 = 40;
-
-    /// Has a program start in a group of its own.
-    pub fn group(command: &mut Command) {
-        command.process_group(0);
-    }
-
-    /// Waits until the program has ended, and ends what is left of its group. The program is not reaped: until it is, the
-    /// group's number can't be another's.
-    pub fn wait_for_end(child: &mut Child, interruption: &Interruption) {
-        let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        let (done, ended) = mpsc::channel();
-        let waiter = thread::spawn(move || {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
-            let _ = done.send(());
-        });
-        let mut looks = 0;
-        while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
-            if interruption.came() {
-                let signal = match looks {
-                    0 => Some(Signal::INT),
-                    PATIENCE => Some(Signal::KILL),
-                    _ => None,
-                };
-                looks += 1;
-                // One that was stopped does not hear of anything before it goes on.
-                for signal in signal.into_iter().chain([Signal::CONT]) {
-                    let _ = kill_process_group(pid, signal);
-                }
-            }
-        }
-        let _ = waiter.join();
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-mod apart {
-    use std::process::{Child, Command};
-    use std::thread;
-    use std::time::Duration;
-
-    use super::Interruption;
-
-    /// There are no process groups here.
-    pub fn group(_: &mut Command) {}
-
-    /// Waits until the program has ended, or ends it.
-    pub fn wait_for_end(child: &mut Child, interruption: &Interruption) {
-        while let Ok(None) = child.try_wait() {
-            if interruption.came() {
-                let _ = child.kill();
-            }
-            thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
 /// A process that was started to be left behind.
 pub struct Behind(Child);
 
@@ -545,168 +481,6 @@ pub fn is_own(_: &Path) -> bool {
     false
 }
 
-#[cfg(unix)]
-mod signals {
-    //! The signals that are handed on to a program that has the terminal.
-
-    use std::fs;
-    use std::io;
-    use std::process::Child;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use std::thread;
-
-    use rustix::process::{
-        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpgrp, getpid, getsid, kill_process,
-        waitid,
-    };
-    use rustix::termios::tcgetpgrp;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-    use signal_hook::iterator::SignalsInfo;
-    use signal_hook::iterator::exfiltrator::origin::WithOrigin;
-
-    const HANDED_ON: [(i32, Signal); 6] = [
-        (SIGINT, Signal::INT),
-        (SIGTERM, Signal::TERM),
-        (SIGHUP, Signal::HUP),
-        (SIGQUIT, Signal::QUIT),
-        (SIGUSR1, Signal::USR1),
-        (SIGUSR2, Signal::USR2),
-    ];
-
-    /// Raises a flag at each signal that asks edio to end.
-    pub fn raise(flag: &Arc<AtomicBool>) -> io::Result<()> {
-        let ignored = ignored();
-        let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
-        for number in ends.filter(|number| ignored & (1 << (number - 1)) == 0) {
-            signal_hook::flag::register(number, Arc::clone(flag))?;
-        }
-        Ok(())
-    }
-
-    /// The signals, caught from now on: they don't end edio any more.
-    pub struct Caught(SignalsInfo<WithOrigin>);
-
-    impl Caught {
-        /// Catches them. A handler, unlike an ignored signal, is not inherited by the program.
-        pub fn new() -> io::Result<Self> {
-            let ignored = ignored();
-            let wanted = HANDED_ON.iter().map(|(number, _)| *number);
-            SignalsInfo::new(wanted.filter(|number| ignored & (1 << (number - 1)) == 0)).map(Self)
-        }
-
-        /// Hands on what other processes send, until the program has ended.
-        pub fn hand_on_until_the_end(mut self, child: &Child) {
-            let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-                return;
-            };
-            let handle = self.0.handle();
-            let leads = leads_session();
-            let relay = thread::spawn(move || {
-                for caught in self.0.forever() {
-                    let known = HANDED_ON
-                        .iter()
-                        .find(|(number, _)| *number == caught.signal);
-                    // Without a sender it comes from the terminal, and the program has it already: but for a hang-up,
-                    // of which only the leader of the terminal's session is told.
-                    let from_terminal = caught.process.is_none();
-                    let only_ours = caught.signal == SIGHUP && leads;
-                    if let Some((_, signal)) = known.filter(|_| !from_terminal || only_ours) {
-                        let _ = kill_process(pid, *signal);
-                    }
-                }
-            });
-            // Where the system refuses this way of waiting, the plain one that follows tells why.
-            let _ = wait_for_end(pid);
-            handle.close();
-            let _ = relay.join();
-        }
-    }
-
-    /// Waits for the end of the program, and leaves it to be reaped: until the relay has stopped, its number can't be
-    /// another's.
-    ///
-    /// edio stops where the program stops: the shell waits for edio, and would never give its prompt. Where no shell waits,
-    /// nobody would let edio go on again: who has stopped the program alone lets that go on.
-    fn wait_for_end(pid: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
-        let wait = |options| rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
-        let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        loop {
-            let status = wait(end | WaitIdOptions::STOPPED)?;
-            if !status.as_ref().is_some_and(WaitIdStatus::stopped) {
-                return Ok(status);
-            }
-            // Seen; then stop, and when the shell lets edio go on, so does the program.
-            wait(WaitIdOptions::STOPPED)?;
-            if is_in_front() {
-                kill_process(getpid(), Signal::STOP)?;
-                kill_process(pid, Signal::CONT)?;
-            }
-        }
-    }
-
-    /// Is it what a terminal shows, so that a shell waits for it?
-    fn is_in_front() -> bool {
-        let in_front = fs::File::open("/dev/tty").map(tcgetpgrp);
-        in_front.is_ok_and(|group| group == Ok(getpgrp()))
-    }
-
-    /// The signals that edio was started to ignore, one bit each. Where the system does not tell, none.
-    fn ignored() -> u64 {
-        told("SigIgn:")
-            .and_then(|mask| u64::from_str_radix(&mask, 16).ok())
-            .unwrap_or(0)
-    }
-
-    /// Is edio the leader of its session?
-    ///
-    /// In a container the session's leader can be a process outside, and its number is 0 then. rustix has no room for
-    /// a process 0, so that on Linux, where this can be, the kernel's own table is read instead.
-    fn leads_session() -> bool {
-        match told("NSsid:") {
-            Some(session) => session.parse() == Ok(getpid().as_raw_pid()),
-            None if cfg!(target_os = "linux") => false,
-            None => getsid(None).is_ok_and(|session| session == getpid()),
-        }
-    }
-
-    /// The last word of a line of what the kernel tells of this process (proc_pid_status(5)), where there is such a table.
-    fn told(name: &str) -> Option<String> {
-        let status = fs::read_to_string("/proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next_back().map(str::to_owned)
-    }
-}
-
-#[cfg(not(unix))]
-mod signals {
-    use std::io;
-    use std::process::Child;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
-    /// There are no signals that raise a flag here.
-    pub fn raise(_: &Arc<AtomicBool>) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// There are no signals to hand on here.
-    pub struct Caught;
-
-    impl Caught {
-        pub fn new() -> io::Result<Self> {
-            Ok(Self)
-        }
-
-        pub fn hand_on_until_the_end(self, _: &Child) {}
-    }
-}
-
-fn join<T>(handle: JoinHandle<io::Result<T>>) -> io::Result<T> {
-    let joined = handle.join();
-    joined.unwrap_or_else(|_| Err(io::Error::other("a pipe's thread panicked")))
-}
-
 /// A process that waits for its input, or to be read. Dropped, it is killed.
 pub struct StandingBy {
     command: Command,
@@ -729,220 +503,6 @@ impl StandingBy {
         let (words, trace) = (command.words, command.trace);
         self.reading.begin(command.input, &words, trace.as_ref());
         self.reading
-    }
-}
-
-#[cfg(unix)]
-mod outputs {
-    //! What a process prints on its two streams. Neither may fill up while the other is waited for.
-
-    use std::io::{self, Read};
-    use std::process::{Child, ChildStderr, ChildStdout};
-    use std::time::Duration;
-
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::io::retry_on_intr;
-
-    /// The streams, as far as they are open.
-    pub struct Outputs {
-        stdout: Option<ChildStdout>,
-        stderr: Option<ChildStderr>,
-        errors: Vec<u8>,
-        patience: Option<Timespec>,
-    }
-
-    impl Outputs {
-        /// Takes a process's streams, of which one says something at least as often as this.
-        pub fn of(child: &mut Child, patience: Option<Duration>) -> Self {
-            Self {
-                stdout: child.stdout.take(),
-                stderr: child.stderr.take(),
-                errors: Vec::new(),
-                patience: patience.and_then(|limit| limit.try_into().ok()),
-            }
-        }
-
-        /// Reads on its standard output.
-        pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            while let (Some(stdout), Some(stderr)) = (&mut self.stdout, &mut self.stderr) {
-                let mut both = [
-                    PollFd::new(stdout, PollFlags::IN),
-                    PollFd::new(stderr, PollFlags::IN),
-                ];
-                if retry_on_intr(|| poll(&mut both, self.patience.as_ref()))? == 0 {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-                let [has_output, has_errors] = both.map(|stream| !stream.revents().is_empty());
-                if has_errors && read_some(stderr, &mut self.errors)? == 0 {
-                    self.stderr = None;
-                }
-                if has_output {
-                    break;
-                }
-            }
-            self.stdout.as_mut().map_or(Ok(0), |out| out.read(buffer))
-        }
-
-        /// Reads its standard error to the end; of its standard output nothing more is wanted.
-        pub fn errors(&mut self) -> io::Result<Vec<u8>> {
-            self.stdout = None;
-            if let Some(mut stderr) = self.stderr.take() {
-                stderr.read_to_end(&mut self.errors)?;
-            }
-            Ok(std::mem::take(&mut self.errors))
-        }
-    }
-
-    fn read_some(stream: &mut impl Read, to: &mut Vec<u8>) -> io::Result<usize> {
-        let mut buffer = [0; 4096];
-        let count = stream.read(&mut buffer)?;
-        to.extend_from_slice(&buffer[..count]);
-        Ok(count)
-    }
-}
-
-#[cfg(not(unix))]
-mod outputs {
-    use std::io::{self, Read};
-    use std::process::{Child, ChildStdout};
-    use std::thread::{self, JoinHandle};
-    use std::time::Duration;
-
-    /// The streams. What comes on standard error is gathered by a thread.
-    pub struct Outputs {
-        stdout: Option<ChildStdout>,
-        stderr: Option<JoinHandle<io::Result<Vec<u8>>>>,
-    }
-
-    impl Outputs {
-        /// Takes a process's streams.
-        pub fn of(child: &mut Child, _: Option<Duration>) -> Self {
-            let gather = |mut stream: std::process::ChildStderr| {
-                thread::spawn(move || {
-                    let mut bytes = Vec::new();
-                    stream.read_to_end(&mut bytes).map(|_| bytes)
-                })
-            };
-            Self {
-                stdout: child.stdout.take(),
-                stderr: child.stderr.take().map(gather),
-            }
-        }
-
-        /// Reads on its standard output.
-        pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.stdout.as_mut().map_or(Ok(0), |out| out.read(buffer))
-        }
-
-        /// Reads its standard error to the end; of its standard output nothing more is wanted.
-        pub fn errors(&mut self) -> io::Result<Vec<u8>> {
-            self.stdout = None;
-            self.stderr.take().map_or(Ok(Vec::new()), super::join)
-        }
-    }
-}
-
-use self::outputs::Outputs;
-
-/// A process under way, whose output is read while it comes. Dropped early, it is killed.
-pub struct Reading {
-    child: Child,
-    outputs: Outputs,
-    input: Option<Input>,
-    ended: Option<Box<dyn FnOnce() + Send>>,
-}
-
-/// How far the input is written.
-enum Input {
-    Written(io::Result<()>),
-    UnderWay(JoinHandle<io::Result<()>>),
-}
-
-impl Input {
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Input::Written(written) => written,
-            Input::UnderWay(writing) => join(writing),
-        }
-    }
-}
-
-impl Read for Reading {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.outputs.read(buffer)
-    }
-}
-
-/// So many bytes go into an empty pipe at once (pipe(7)).
-const AT_ONCE: usize = 4096;
-
-impl Reading {
-    fn of(command: &mut std::process::Command, patience: Option<Duration>) -> io::Result<Self> {
-        let streams = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = streams.spawn()?;
-        Ok(Self {
-            input: None,
-            ended: None,
-            outputs: Outputs::of(&mut child, patience),
-            child,
-        })
-    }
-
-    /// Gives it its input, and tells the trace that it is at work.
-    fn begin(&mut self, input: Vec<u8>, words: &[OsString], trace: Option<&Trace>) {
-        self.ended = trace.map(|trace| trace(words));
-        let Some(mut pipe) = self.child.stdin.take() else {
-            return;
-        };
-        let is_short = input.len() <= AT_ONCE;
-        let mut write = move || match pipe.write_all(&input) {
-            // It did not want to read more; its exit code says whether that was right.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other,
-        };
-        self.input = Some(match is_short {
-            true => Input::Written(write()),
-            false => Input::UnderWay(thread::spawn(write)),
-        });
-    }
-
-    /// Reads all that it prints, and waits for the end.
-    ///
-    /// # Errors
-    ///
-    /// A pipe broke.
-    pub fn finish(mut self) -> io::Result<Finished> {
-        let mut stdout = Vec::new();
-        self.read_to_end(&mut stdout)?;
-        let (status, stderr) = self.close()?;
-        Ok(Finished {
-            status,
-            stdout,
-            stderr,
-        })
-    }
-
-    /// Waits for the end. Returns how it ended, and what it wrote to its standard error.
-    ///
-    /// # Errors
-    ///
-    /// A pipe broke.
-    pub fn close(mut self) -> io::Result<(Status, Vec<u8>)> {
-        let stderr = self.outputs.errors()?;
-        self.input.take().map_or(Ok(()), Input::finish)?;
-        let status = self.child.wait().map(Status)?;
-        if let Some(ended) = self.ended.take() {
-            ended();
-        }
-        Ok((status, stderr))
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        // After `close` the process is gone, and this fails as it should.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
