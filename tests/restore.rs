@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use crate::common::Repo;
+use crate::common::{Repo, path, real_git};
 
 fn snapshot(repo: &Repo) {
     repo.edio(["snapshot"]).ok();
@@ -1105,4 +1105,97 @@ fn p4_a_restore_that_stopped_midway_is_said_and_taken_back_by_an_undo() {
     repo.edio_without_rights(["undo"]).ok();
     repo.edio_without_rights(["undo"]).ok();
     assert_eq!(repo.read("m/f"), "2\n");
+}
+
+/// Restores turn 1, and is killed when all is on disk and nothing says so yet.
+fn restore_killed_at_the_end(repo: &Repo) {
+    let git = real_git();
+    let script = format!(
+        "#!/bin/sh\n\
+         case \" $* \" in *\" update-ref \"*)\n\
+         cat > \"$0.told\"\n\
+         tr '\\0' '\\n' < \"$0.told\" | grep -q '^update refs/edio/active/.*/current$' && kill -9 $PPID && exit 1\n\
+         exec {git} \"$@\" < \"$0.told\" ;;\n\
+         esac\n\
+         exec {git} \"$@\"\n"
+    );
+    repo.write("../bin/git", script);
+    repo.chmod("../bin/git", 0o755);
+    let bin = repo.outside().join("bin");
+    let mut command = repo.command(["restore", "1"]);
+    command.env("PATH", format!("{}:{}", bin.display(), path()));
+    let ran = repo.ran(&mut command);
+    assert_eq!(ran.code, None, "{ran}");
+}
+
+/// A repository whose files all said `1` in turn 1, and say `2` in turn 2.
+fn ones_and_twos() -> Repo {
+    let repo = Repo::with(&[("a", "0\n"), ("b", "0\n"), ("c", "0\n")]);
+    for turn in ["1\n", "2\n"] {
+        for file in ["a", "b", "c"] {
+            repo.write(file, turn);
+        }
+        repo.edio(["snapshot"]).ok();
+    }
+    repo
+}
+
+fn said(repo: &Repo) -> String {
+    ["a", "b", "c"].map(|file| repo.read(file)).concat()
+}
+
+#[test]
+fn p5_what_a_kill_left_half_way_is_no_state_that_an_undo_leads_to() {
+    let repo = ones_and_twos();
+    restore_killed_at_the_end(&repo);
+    // Of these it has not come yet.
+    repo.write("b", "2\n");
+    repo.remove("c");
+    repo.write("c", "2\n");
+    let ran = repo.edio(["snapshot", "--if-changed"]);
+    assert!(
+        ran.ok().stderr.contains("restore 1 was interrupted"),
+        "{ran}"
+    );
+    assert_eq!(said(&repo), "1\n1\n1\n");
+    assert_eq!(repo.turns(), 2, "{ran}");
+    repo.edio(["undo"]).ok();
+    assert_eq!(said(&repo), "2\n2\n2\n");
+    repo.edio(["redo"]).ok();
+    assert_eq!(said(&repo), "1\n1\n1\n");
+}
+
+#[test]
+fn p4_what_a_person_did_since_a_kill_is_one() {
+    let repo = ones_and_twos();
+    restore_killed_at_the_end(&repo);
+    repo.write("b", "2\n");
+    repo.write("c", "mine\n");
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!(said(&repo), "1\n1\n1\n");
+    repo.edio(["undo"]).ok();
+    assert_eq!(said(&repo), "1\n2\nmine\n");
+}
+
+#[test]
+fn p5_what_a_killed_restore_left_in_a_folder_does_not_keep_a_file_from_its_place() {
+    for ignored in ["", "d/\n"] {
+        let repo = Repo::with(&[("d", "a file\n"), (".gitignore", ignored)]);
+        repo.edio(["snapshot", "-m", "one"]).ok();
+        repo.remove("d");
+        for file in ["d/1", "d/2"] {
+            repo.write(file, "inside\n");
+        }
+        repo.git(["add", "-f", "d"]);
+        repo.edio(["snapshot", "-m", "two"]).ok();
+        restore_killed_at_the_end(&repo);
+        repo.remove("d");
+        repo.write("d/2", "inside\n");
+        repo.write("d/.edio-tmp-0123456789abcdef", "half of ");
+        let ran = repo.edio(["restore", "1"]);
+        assert_eq!(repo.read("d"), "a file\n", "{ran}");
+        ran.ok();
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.manifest_of(repo.path("d")).len(), 2);
+    }
 }

@@ -121,6 +121,17 @@ impl Watch {
 /// though git looks with several threads.
 const PAUSE_FACTOR: u32 = 150;
 
+/// So long after the last change that was seen the watch is not idle: what follows may follow soon.
+const AWAKE: Duration = Duration::from_secs(60);
+
+/// How long to wait for the next look, so long after the last change, where a look takes so long.
+fn pause(settle: Duration, quiet: Duration, look: Duration) -> Duration {
+    match quiet < AWAKE {
+        true => settle,
+        false => settle.max(look * PAUSE_FACTOR),
+    }
+}
+
 /// Looks again and again until told to stop. Where nothing happens, it looks the less often the more a look costs.
 fn watch(
     place: &Place,
@@ -130,15 +141,16 @@ fn watch(
     stopped: &mpsc::Receiver<()>,
 ) {
     let mut seen = None;
-    let mut pause = settle;
-    while stopped.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+    let mut quiet = Stopwatch::start();
+    let mut wait = settle;
+    while stopped.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
         let watch = Stopwatch::start();
         // What fails here is said by the snapshot at the end.
         seen = look(place, message, agent.clone(), seen.take()).unwrap_or_default();
-        pause = match seen {
-            Some(_) => settle,
-            None => settle.max(watch.elapsed() * PAUSE_FACTOR),
-        };
+        if seen.is_some() {
+            quiet = Stopwatch::start();
+        }
+        wait = pause(settle, quiet.elapsed(), watch.elapsed());
     }
 }
 
@@ -296,6 +308,17 @@ fn as_typed(command: &[OsString]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_watch_is_slow_only_where_nothing_has_happened_for_long() {
+        let [settle, look] = [2, 1].map(Duration::from_secs);
+        for quiet in [0, 10, 59] {
+            assert_eq!(pause(settle, Duration::from_secs(quiet), look), settle);
+        }
+        let idle = pause(settle, AWAKE, look);
+        assert!(look * 100 < idle, "{idle:?}");
+        assert_eq!(pause(settle, AWAKE, Duration::from_millis(1)), settle);
+    }
 
     #[test]
     fn a_command_is_shown_as_typed() {

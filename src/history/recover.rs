@@ -1,7 +1,9 @@
 //! What a killed process left behind: found, taken up, named.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
-use crate::gitengine::RefChange;
+use crate::gitengine::{RefChange, RepoPath};
 
 use super::accept;
 use super::archive;
@@ -14,9 +16,9 @@ use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
     End, Goal, Made, Sources, Task, capitalised, new_note, own_session, perform, plan_to,
-    save_unsaved,
+    save_unsaved, sweep,
 };
-use super::scan::scan;
+use super::scan::{Scan, scan};
 use super::session::Session;
 use super::side;
 use super::snapshot::Moment;
@@ -139,8 +141,7 @@ pub fn interrupted(workspace: &Locked, session: Option<&Session>) -> Option<Inte
 
 /// Finishes what a killed process began. Returns what came of it, in words; `None` where nothing was left.
 ///
-/// What is on disk then is neither the state before nor the one after: it becomes a safety turn first, with whatever a
-/// person did since.
+/// Where a person did something since, what is on disk becomes a safety turn first.
 ///
 /// # Errors
 ///
@@ -270,12 +271,16 @@ fn carry_on(
     };
     let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
-    let safety = save_unsaved(
-        workspace,
-        scan,
-        &format!("{} was finished", operation.text),
-        moment,
-    )?;
+    let (safety, ignored_side) = match has_more(workspace, &scan, from, &operation, &raw_ids)? {
+        true => {
+            let words = format!("{} was finished", operation.text);
+            (save_unsaved(workspace, scan, &words, moment)?, None)
+        }
+        false => {
+            sweep(workspace, &scan.leftovers, moment.seconds)?;
+            (None, operation.side.clone())
+        }
+    };
     let mut session = own_session(workspace, session, safety.as_ref())?;
     // It is written down anew, from where it stands now.
     ops::take_off_last(workspace, &mut session)?;
@@ -293,6 +298,7 @@ fn carry_on(
     let again = Operation {
         from: from.commit.clone(),
         last: session.last(),
+        side: ignored_side,
         ..operation
     };
     let task = Task {
@@ -305,6 +311,32 @@ fn carry_on(
     };
     perform(workspace, &mut session, task, moment)?;
     Ok(text)
+}
+
+/// Has the work tree more than what the operation leads from and to: what a person did since? Then that is a state of its
+/// own, and is saved. Half of the way is none, and an undo leads past it.
+fn has_more(
+    workspace: &Locked,
+    scan: &Scan,
+    from: &Turn,
+    operation: &Operation,
+    wanted: &RawIds,
+) -> Result<bool> {
+    let git = &workspace.git;
+    let on_disk = scan.on_disk(workspace)?;
+    // These end in a turn of their own, which notes the bytes that are written on the way to it.
+    let ends_anew = matches!(operation.deed, Deed::RestorePaths | Deed::Revert);
+    if ends_anew && on_disk.is_news {
+        return Ok(true);
+    }
+    let left = git.differences(&operation.tree, &scan.tree)?.into_iter();
+    let mut left: BTreeSet<RepoPath> = left.map(|difference| difference.path).collect();
+    let other = bytes::other_bytes(workspace, &scan.tree, &on_disk.raw_ids, wanted)?;
+    left.extend(other.into_iter().map(|(path, _)| path));
+    let changed = git.differences(&from.tree, &scan.tree)?.into_iter();
+    let changed = changed.map(|difference| difference.path);
+    let hidden = on_disk.hidden.iter().map(|(path, _)| path.clone());
+    Ok(changed.chain(hidden).any(|path| left.contains(&path)))
 }
 
 /// What is to be on disk behind conversions when an operation has ended.

@@ -88,9 +88,11 @@ pub fn perform(
     let Task { plan, sources, .. } = task;
     let from = session.current()?.clone();
     let now = bytes::of_standing(workspace, &from)?;
+    sweep(workspace, &plan.leftovers, moment.seconds)?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
-        side: saved.side.clone(),
+        // One that is carried out for the second time has saved some already.
+        side: saved.side.clone().or(task.operation.side),
         from_bytes: bytes::unsaid_of(workspace, &from),
         ..task.operation
     };

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::gitengine::{Difference, Entry, Mode, RepoPath};
 
 use super::super::journal::Way;
+use super::super::scan::is_temporary;
 use super::super::skipped::{Skipped, Why};
 
 /// What stands at a path on disk.
@@ -114,6 +115,8 @@ pub struct Plan {
     pub beside: BTreeMap<RepoPath, Option<u32>>,
     /// The way of the journal's files.
     pub way: Way,
+    /// What a killed restore has left in a folder that gives way to a file.
+    pub leftovers: Vec<RepoPath>,
 }
 
 /// What a plan is made from.
@@ -355,7 +358,11 @@ fn clear_the_way(
         OnDisk::Folder => match disk.below(path) {
             None => obstacle(path, "a folder that can't be read"),
             Some(files) => {
-                for file in files.iter().filter(|file| !plan.removes(file)) {
+                let files = files.into_iter().filter(|file| !plan.removes(file));
+                let (leftovers, others): (Vec<_>, Vec<_>) =
+                    files.partition(|file| is_temporary(file.name()));
+                plan.leftovers.extend(leftovers);
+                for file in &others {
                     obstacle(
                         file,
                         "an ignored file, in a folder where the turn has a file",

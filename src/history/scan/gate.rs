@@ -61,7 +61,8 @@ pub struct Passed {
 /// What the names begin with that a restore gives to files for a moment. 16 hexadecimal digits follow.
 pub const TEMPORARY: &str = ".edio-tmp-";
 
-fn is_temporary(name: &[u8]) -> bool {
+/// Is it such a name?
+pub fn is_temporary(name: &[u8]) -> bool {
     let digits = name.strip_prefix(TEMPORARY.as_bytes());
     digits.is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
 }

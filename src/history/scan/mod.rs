@@ -26,7 +26,7 @@ use self::base::Base;
 pub use self::base::{cached_index, unreadable_index};
 pub use self::edited::Edited;
 use self::gate::{Found, Gate, Passed};
-pub use self::gate::{TEMPORARY, without_detours};
+pub use self::gate::{TEMPORARY, is_temporary, without_detours};
 pub use self::named::{Named, look_at};
 pub use self::recent::{Looking, Recent};
 use super::bytes::{self, OnDisk};
