@@ -1242,7 +1242,7 @@ fn p2_what_may_not_be_read_is_not_committed_as_deleted() {
 }
 
 #[test]
-fn the_flags_of_the_index_are_kept() {
+fn what_git_is_told_to_take_for_unchanged_is_not_committed_and_the_flags_are_kept() {
     let repo = Repo::with(&[
         ("a", "one\n"),
         ("b", "one\n"),
@@ -1256,10 +1256,52 @@ fn the_flags_of_the_index_are_kept() {
         repo.write(path, "session\n");
     }
     repo.edio(["snapshot", "-m", "first"]).ok();
-    repo.edio(["accept", "feat"]).ok();
-    assert_eq!(committed(&repo), "M\ta\nM\tc\nM\te");
+    repo.remove("d");
+    let ran = repo.edio(["accept", "feat"]);
+    assert_eq!(committed(&repo), "M\te");
     assert_eq!(repo.git(["ls-files", "-v"]), "S a\nS b\nh c\nh d\nH e");
     assert_eq!(repo.git(["diff", "--cached"]), "");
+    for path in ["a", "c", "d"] {
+        let why = format!("{path} (git is told to take it for unchanged)");
+        assert!(ran.ok().stderr.contains(&why), "{ran}");
+    }
+    assert_eq!([repo.read("a"), repo.read("c")], ["session\n", "session\n"]);
+    // Nor all of the work tree has them, nor is it said that HEAD does.
+    for words in [&["accept", "again"][..], &["accept", "--all", "again"]] {
+        repo.write("a", words.concat());
+        let said = [
+            "nothing to accept but",
+            "a (git is told",
+            "edio sessions --close",
+        ];
+        repo.edio(["snapshot"]).ok();
+        says_no(&repo, words, 1, &said);
+        assert_eq!(repo.sessions("active").len(), 1);
+    }
+    repo.git(["update-index", "--no-skip-worktree", "a"]);
+    repo.edio(["accept", "seen"]).ok();
+    assert_eq!(committed(&repo), "M\ta");
+}
+
+#[test]
+fn what_only_a_broken_filter_keeps_out_is_not_said_to_be_in_head() {
+    let repo = Repo::with(&[("a.x", "base\n")]);
+    repo.write(".git/info/attributes", "*.x filter=x\n");
+    repo.git(["config", "filter.x.clean", "false"]);
+    repo.git(["config", "filter.x.required", "true"]);
+    repo.write("a.x", "session\n");
+    repo.write("new.x", "session\n");
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    let said = [
+        "nothing to accept but",
+        "a.x (its filter fails)",
+        "new.x (its filter fails)",
+    ];
+    says_no(&repo, &["accept", "feat"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 1);
+    repo.git(["config", "filter.x.clean", "tr a-z A-Z"]);
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\ta.x\nA\tnew.x");
 }
 
 #[test]

@@ -175,6 +175,16 @@ pub struct Listing {
     pub digest: String,
 }
 
+impl Listing {
+    /// The paths of which there are several versions: a conflict that nobody has called resolved.
+    pub fn unmerged(&self) -> Vec<RepoPath> {
+        let unmerged = self.entries.iter().filter(|entry| entry.stage > 0);
+        let mut paths: Vec<RepoPath> = unmerged.map(|entry| entry.path.clone()).collect();
+        paths.dedup();
+        paths
+    }
+}
+
 /// A path that git would not take into an index, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {

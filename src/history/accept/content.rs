@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, Git, Merged, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Entry, Git, IndexEntry, Merged, Oid, PrivateIndex, RepoPath};
 
 use super::super::choice::{Choice, matched};
 use super::super::scan::without_detours;
@@ -30,6 +30,8 @@ pub struct Content {
     pub whole: Vec<RepoPath>,
     /// Paths that stay out since git ignores them: the turn holds them because the person has chosen so.
     pub ignored: Vec<RepoPath>,
+    /// Paths that stay out since the person has told git to take them for unchanged.
+    pub hidden: Vec<RepoPath>,
 }
 
 /// The turns that are committed.
@@ -45,7 +47,7 @@ pub struct Line<'a> {
 type Entries = BTreeMap<RepoPath, Option<Entry>>;
 
 impl Content {
-    /// Works out what is committed.
+    /// Works out what is committed. `index` is what the user's own has.
     ///
     /// # Errors
     ///
@@ -54,6 +56,7 @@ impl Content {
         workspace: &Locked,
         line: &Line<'_>,
         head_tree: &Oid,
+        index: &[IndexEntry],
         extent: Extent,
     ) -> Result<Self> {
         let Line { baseline, last, .. } = line;
@@ -62,9 +65,11 @@ impl Content {
             Extent::Session => &baseline.tree,
             Extent::WholeTree => head_tree,
         };
-        let ignored = only_chosen(workspace, as_in, last)?;
+        let ignored = only_chosen(workspace, as_in, last, index)?;
+        let hidden = hidden(workspace, index);
+        let left_out = ignored.iter().chain(&hidden).cloned();
         let skipped = skipped.into_iter().filter(|s| s.why != Why::Submodule);
-        let unheld: Vec<RepoPath> = skipped.map(|s| s.path).chain(ignored.clone()).collect();
+        let unheld: Vec<RepoPath> = skipped.map(|s| s.path).chain(left_out).collect();
         let held = as_held(workspace, as_in, &last.tree, &unheld)?;
         let (tree, whole) = match extent == Extent::WholeTree || &baseline.tree == head_tree {
             true => (held, Vec::new()),
@@ -74,8 +79,19 @@ impl Content {
             tree,
             whole,
             ignored,
+            hidden,
         })
     }
+}
+
+/// The files that git is told to take for unchanged: whatever is in them is the person's own. In a sparse checkout
+/// skip-worktree is set by git itself, and says nothing of the kind.
+fn hidden(workspace: &Locked, index: &[IndexEntry]) -> Vec<RepoPath> {
+    let is_sparse = workspace.settings.is_true("core.sparsecheckout");
+    let is_hidden =
+        |entry: &&IndexEntry| entry.assume_unchanged || (entry.skip_worktree && !is_sparse);
+    let hidden = index.iter().filter(is_hidden);
+    hidden.map(|entry| entry.path.clone()).collect()
 }
 
 /// A tree with the paths that it does not hold, or only as no filter made them, as in another: not held is not deleted.
@@ -93,7 +109,12 @@ fn as_held(workspace: &Locked, as_in: &Oid, tree: &Oid, unheld: &[RepoPath]) -> 
 }
 
 /// The paths that a turn holds only since they are chosen: git ignores them, and the index lacks them.
-fn only_chosen(workspace: &Locked, as_in: &Oid, turn: &Turn) -> Result<Vec<RepoPath>> {
+fn only_chosen(
+    workspace: &Locked,
+    as_in: &Oid,
+    turn: &Turn,
+    index: &[IndexEntry],
+) -> Result<Vec<RepoPath>> {
     // A turn is as good as one taken now where only the choice has changed since.
     let now = Choice::of(&workspace.settings);
     let choices = [&turn.note.choice.include, &now.include];
@@ -107,8 +128,7 @@ fn only_chosen(workspace: &Locked, as_in: &Oid, turn: &Turn) -> Result<Vec<RepoP
     for include in choices {
         chosen.extend(matched(workspace, include, held.clone().map(|d| &d.path))?);
     }
-    let tracked = git.list_index(&git.users_index())?.entries;
-    let tracked: BTreeSet<RepoPath> = tracked.into_iter().map(|entry| entry.path).collect();
+    let tracked: BTreeSet<RepoPath> = index.iter().map(|entry| entry.path.clone()).collect();
     let chosen: Vec<RepoPath> = chosen.difference(&tracked).cloned().collect();
     let reachable = without_detours(&git.work_tree, &chosen);
     let ignored: BTreeSet<RepoPath> = git

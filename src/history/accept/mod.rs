@@ -216,14 +216,23 @@ fn refuse_store(workspace: &Locked) -> Result<()> {
 }
 
 fn refuse_open_operation(workspace: &Locked) -> Result<()> {
-    if let Some(name) = open_operation(&workspace.git.git_dir) {
-        return Err(Error::refused(format!("a {name} is under way"))
-            .hint("finish or abort it first: git status says how"));
-    }
-    // A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
+    refuse_under_way(workspace)?;
     let unmerged = workspace.git.unmerged();
     let unmerged = unmerged.map_err(|error| unreadable_index(workspace, error))?;
-    match unmerged.as_slice() {
+    refuse_conflict(&unmerged)
+}
+
+fn refuse_under_way(workspace: &Locked) -> Result<()> {
+    let Some(name) = open_operation(&workspace.git.git_dir) else {
+        return Ok(());
+    };
+    Err(Error::refused(format!("a {name} is under way"))
+        .hint("finish or abort it first: git status says how"))
+}
+
+/// A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
+fn refuse_conflict(unmerged: &[RepoPath]) -> Result<()> {
+    match unmerged {
         [] => Ok(()),
         paths => Err(Error::refused("there is a conflict that is not resolved")
             .because(in_conflict(paths))

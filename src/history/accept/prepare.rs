@@ -10,15 +10,15 @@ use super::super::archive;
 use super::super::baseline;
 use super::super::limits::TooMuch;
 use super::super::restore::own_session;
-use super::super::scan::{Scan, scan};
+use super::super::scan::{Scan, scan, unreadable_index};
 use super::super::session::{Session, no_session};
 use super::super::side;
-use super::super::skipped::Skipped;
+use super::super::skipped::{Skipped, Why};
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
 use super::content::{Content, Extent, Line};
-use super::{refuse_open_operation, refuse_store};
+use super::{refuse_conflict, refuse_store, refuse_under_way};
 
 /// What is wanted.
 pub struct Wish {
@@ -54,6 +54,7 @@ pub struct Prepared {
     /// The turn that was taken first, where the work tree had changed since the last one.
     pub turn: Option<Turn>,
     pub(super) ignored: Vec<RepoPath>,
+    pub(super) hidden: Vec<RepoPath>,
     pub(super) session: Session,
     pub(super) baseline: Turn,
     pub(super) head_tree: Oid,
@@ -75,8 +76,12 @@ pub enum Uncommitted {
     Later,
     /// It could not be held.
     NotHeld,
+    /// It is held as it is, and its filter fails.
+    Unfiltered,
     /// git ignores it, and only `edio.include` has it held.
     Ignored,
+    /// git is told to take it for unchanged.
+    Hidden,
     /// The commit has it otherwise: merged with other commits.
     Otherwise,
 }
@@ -87,7 +92,9 @@ impl fmt::Display for Uncommitted {
             Uncommitted::Before => "it was so before the session began",
             Uncommitted::Later => "it was changed after that turn",
             Uncommitted::NotHeld => "it could not be held",
+            Uncommitted::Unfiltered => "its filter fails",
             Uncommitted::Ignored => "git ignores it",
+            Uncommitted::Hidden => "git is told to take it for unchanged",
             Uncommitted::Otherwise => "the commit has it otherwise",
         })
     }
@@ -116,7 +123,10 @@ pub fn prepare(
 ) -> Result<Prepared> {
     workspace.git = workspace.git.synced();
     refuse_store(workspace)?;
-    refuse_open_operation(workspace)?;
+    refuse_under_way(workspace)?;
+    let index = workspace.git.list_index(&workspace.git.users_index());
+    let index = index.map_err(|error| unreadable_index(workspace, error))?;
+    refuse_conflict(&index.unmerged())?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
     archive::refuse_half_done(workspace, &before)?;
     before.refuse_damaged()?;
@@ -148,16 +158,11 @@ pub fn prepare(
         turns: &turns,
         last: &last,
     };
-    let content = Content::of(workspace, &line, &head_tree, wish.extent)?;
-    if content.tree == head_tree {
-        return Err(nothing_left(
-            workspace, &session, &last, &baseline, wish, unsaved, moment,
-        ));
-    }
+    let content = Content::of(workspace, &line, &head_tree, &index.entries, wish.extent)?;
     let (changes, stat) = workspace
         .git
         .differences_counted(&head_tree, &content.tree, &[])?;
-    Ok(Prepared {
+    let prepared = Prepared {
         turns,
         continues: wish.turn.is_some(),
         head,
@@ -165,6 +170,7 @@ pub fn prepare(
         stat,
         whole: content.whole,
         ignored: content.ignored,
+        hidden: content.hidden,
         turn,
         session,
         baseline,
@@ -173,7 +179,11 @@ pub fn prepare(
         last,
         now,
         skipped,
-    })
+    };
+    match prepared.tree == prepared.head_tree {
+        true => Err(nothing_left(workspace, &prepared, unsaved, moment)),
+        false => Ok(prepared),
+    }
 }
 
 /// The current turn, were the work tree taken as one now.
@@ -243,9 +253,14 @@ pub fn uncommitted(
     let later = paths(&prepared.last.tree, &prepared.now)?;
     let began_on = baseline::head_tree(workspace, &prepared.baseline.note.head)?;
     let before = paths(&began_on, &prepared.baseline.tree)?;
-    let not_held = |path: &RepoPath| skipped.iter().any(|s| path.is_within(&s.path));
+    let skipped = |path: &RepoPath| {
+        let found = skipped.iter().find(|s| path.is_within(&s.path));
+        found.map(|skipped| skipped.why)
+    };
     let why = |path: &RepoPath| match (later.contains(path), before.contains(path)) {
-        _ if not_held(path) => Uncommitted::NotHeld,
+        _ if skipped(path) == Some(Why::Unfiltered) => Uncommitted::Unfiltered,
+        _ if skipped(path).is_some() => Uncommitted::NotHeld,
+        _ if prepared.hidden.contains(path) => Uncommitted::Hidden,
         _ if prepared.ignored.contains(path) => Uncommitted::Ignored,
         (true, _) => Uncommitted::Later,
         (false, true) => Uncommitted::Before,
@@ -285,27 +300,58 @@ fn refuse_other_branch(current: &Turn, head: &Head) -> Result<()> {
 /// The commit would change nothing.
 fn nothing_left(
     workspace: &mut Locked,
-    session: &Session,
-    current: &Turn,
-    baseline: &Turn,
-    wish: &Wish,
+    prepared: &Prepared,
     unsaved: Unsaved,
     moment: Moment,
 ) -> Error {
-    if current.tree == baseline.tree {
+    if prepared.last.tree == prepared.baseline.tree {
         return Error::cannot("there is nothing to accept").because(Error::cannot(
             "the work tree is as it was when the session began",
         ));
     }
-    if wish.turn.is_some() {
+    match kept_out(workspace, prepared) {
+        Err(error) => return error,
+        Ok(Some(kept_out)) => {
+            return Error::cannot("there is nothing to accept but what stays uncommitted")
+                .because(kept_out)
+                .hint("to put the session away without a commit: edio sessions --close");
+        }
+        Ok(None) => {}
+    }
+    if prepared.continues {
         return Error::cannot("HEAD already holds the turns up to that one: no commit was made");
     }
     if unsaved == Unsaved::Look {
         return Error::cannot("HEAD already holds all of it: no commit would be made");
     }
-    match archive::close(workspace, session.clone(), moment) {
+    match archive::close(workspace, prepared.session.clone(), moment) {
         Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
             .hint("the session is archived: edio log --all"),
         Err(error) => error,
     }
+}
+
+/// What the session changed and no commit will hold: it can't be said that HEAD has it.
+fn kept_out(workspace: &Locked, prepared: &Prepared) -> Result<Option<Error>> {
+    const NAMED: usize = 5;
+    let is_kept_out = |why: Uncommitted| {
+        matches!(
+            why,
+            Uncommitted::Unfiltered | Uncommitted::Ignored | Uncommitted::Hidden
+        )
+    };
+    let (baseline, last) = (&prepared.baseline.tree, &prepared.last.tree);
+    let changed = workspace.git.differences(baseline, last)?.into_iter();
+    let changed: BTreeSet<RepoPath> = changed.map(|difference| difference.path).collect();
+    let mut left = uncommitted(workspace, prepared)?;
+    left.retain(|(path, why)| is_kept_out(*why) && changed.contains(path));
+    let named = left.iter().take(NAMED);
+    let mut named: Vec<String> = named.map(|(path, why)| format!("{path} ({why})")).collect();
+    if left.len() > NAMED {
+        named.push(format!("{} more", left.len() - NAMED));
+    }
+    Ok(match left.is_empty() {
+        true => None,
+        false => Some(Error::cannot(named.join(", "))),
+    })
 }
