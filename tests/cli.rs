@@ -1038,6 +1038,15 @@ fn quiet_says_nothing_of_what_was_done() {
 }
 
 #[test]
+fn p9_verbose_shows_no_password_of_a_remote() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    let ran = repo.edio(["-v", "push", "https://user:hunter2@127.0.0.1:1/x.git"]);
+    assert!(ran.stderr.contains("127.0.0.1:1/x.git"), "{ran}");
+    assert!(!ran.stderr.contains("hunter2"), "{ran}");
+}
+
+#[test]
 fn verbose_shows_each_git_command_and_its_time() {
     let repo = Repo::with(&[("a", "one\n")]);
     let ran = repo.edio(["-v", "snapshot", "-m", "first"]);

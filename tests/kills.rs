@@ -720,7 +720,7 @@ fn p5_the_lock_on_the_index_of_a_killed_accept_is_named_by_who_only_looks() {
     let scenes = [
         (None, "edio accept feat", accept, "accept feat"),
         // Before it is written down.
-        (None, "ls-files -s", accept, "accept"),
+        (None, "update-index", accept, "accept"),
         // In no session.
         (Some(accept), "update-index", &["undo"][..], "accept"),
     ];

@@ -1186,3 +1186,53 @@ fn a_new_file_that_is_for_secrets_by_its_name_is_named_once() {
     let ran = repo.edio(["--json", "snapshot"]);
     assert!(ran.ok().stderr.contains("n4.key, 2 more"), "{ran}");
 }
+
+#[test]
+fn what_can_not_be_looked_at_where_nothing_may_be_written_says_what_can() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    repo.give_away();
+    repo.chmod(".git/edio/lock", 0o444);
+    repo.chmod(".git/edio", 0o555);
+    let ran = repo.edio_without_rights(["status"]);
+    assert!(ran.fails(1).stderr.contains("edio log, edio show"), "{ran}");
+    repo.edio_without_rights(["log"]).ok();
+    repo.edio_without_rights(["show"]).ok();
+    repo.chmod(".git/edio", 0o755);
+}
+
+#[test]
+fn p3_what_comes_back_has_its_mode_where_the_disk_shows_none() {
+    let repo = Repo::with(&[("run", "#!/bin/sh\n"), ("plain", "0\n")]);
+    repo.link("link", "plain");
+    repo.chmod("run", 0o755);
+    repo.commit("modes");
+    for key in ["core.fileMode", "core.symlinks"] {
+        repo.git(["config", key, "false"]);
+    }
+    // As git itself checks them out there.
+    repo.chmod("run", 0o644);
+    repo.remove("link");
+    repo.write("link", "plain");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    repo.write("plain", "1\n");
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    for path in ["run", "link"] {
+        repo.remove(path);
+    }
+    repo.edio(["snapshot", "-m", "two"]).ok();
+    repo.edio(["restore", "1"]).ok();
+    let status = repo.edio(["status"]);
+    assert!(
+        status.ok().stdout.contains("nothing changed since"),
+        "{status}"
+    );
+    for (path, content) in [("run", "#!/bin/sh\n"), ("link", "plain")] {
+        repo.remove(path);
+        repo.edio(["snapshot", "-m", "away"]).ok();
+        repo.write(path, content);
+        repo.edio(["snapshot", "-m", "back"]).ok();
+    }
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(repo.git(["show", "--format=", "--name-status"]), "M\tplain");
+}

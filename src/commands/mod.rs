@@ -229,7 +229,8 @@ fn moment() -> Moment {
 /// Shows each process when it has ended.
 fn trace() -> Trace {
     Arc::new(|words: &[OsString]| {
-        let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let words = words.iter().map(|word| word.to_string_lossy());
+        let shown: Vec<_> = words.map(|word| remote::without_password(&word)).collect();
         let shown = shown.join(" ");
         let watch = Stopwatch::start();
         Box::new(move || term::trace(&shown, watch.elapsed()))

@@ -61,12 +61,26 @@ impl Lock {
     }
 }
 
-fn taken(file: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<File> {
+/// Opens a file to lock it.
+fn opened(file: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     let options = options.create(true).truncate(false).write(true);
-    let open = options
-        .open(file)
-        .or_cannot(|| format!("can't open {}", file.display()))?;
+    options.open(file).map_err(|cause| {
+        let closed = [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ReadOnlyFilesystem,
+        ];
+        let is_closed = closed.contains(&cause.kind());
+        let error = Error::cannot(format!("can't open {}", file.display())).because(cause);
+        match is_closed {
+            true => error.hint("to look at the files, too, edio writes there; what needs no look: edio log, edio show"),
+            false => error,
+        }
+    })
+}
+
+fn taken(file: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<File> {
+    let open = opened(file)?;
     match lock(&open) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::cannot(format!(
             "a git that a killed edio had started is still at work here: it holds {}",
@@ -142,10 +156,7 @@ impl Claim {
     ///
     /// Another one has, or the file can't be opened or locked.
     pub fn on(file: &Path) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(false).write(true);
-        let open = options.open(file);
-        let open = open.or_cannot(|| format!("can't open {}", file.display()))?;
+        let open = opened(file)?;
         #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
         let locked = open.try_lock();
         match locked {
@@ -175,12 +186,7 @@ impl Brief {
     ///
     /// Another holds it for too long, or the file can't be opened or locked.
     pub fn take(file: &Path) -> Result<Self> {
-        let open = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(file);
-        let open = open.or_cannot(|| format!("can't open {}", file.display()))?;
+        let open = opened(file)?;
         wait(&open, MOMENT).or_cannot(|| format!("can't lock {}", file.display()))?;
         Ok(Self(open))
     }

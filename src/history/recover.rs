@@ -154,6 +154,7 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     refs::remove_dead_locks(workspace);
     let git = workspace.git.clone();
     workspace.git = workspace.git.synced();
+    let was_locked = accept::has_locked(workspace);
     let settled = accept::remove_dead_lock(workspace)
         .map_err(Unsettled::from)
         .and_then(|()| match forget::finish(workspace)? {
@@ -164,7 +165,10 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
     match settled {
         Ok(settled) => {
             workspace.end()?;
-            Ok(settled)
+            let unlocked = || {
+                "an accept was interrupted before it had committed anything: the index is no longer locked".to_owned()
+            };
+            Ok(settled.or_else(|| was_locked.then(unlocked)))
         }
         Err(Unsettled::AskAgain(error)) => Err(error),
         Err(Unsettled::GivenUp(error)) => {

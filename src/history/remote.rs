@@ -134,9 +134,13 @@ pub fn heads(workspace: &Workspace, remote: &Remote) -> Result<Heads> {
 
 /// How a remote is called in messages. It may be an address with a password in it.
 pub fn shown(remote: &Remote) -> String {
-    let name = git_bytes(remote.name.as_ref()).to_str_lossy().into_owned();
+    without_password(&git_bytes(remote.name.as_ref()).to_str_lossy())
+}
+
+/// A word that may be the address of a remote, without what gets one in there.
+pub fn without_password(name: &str) -> String {
     let Some((scheme, rest)) = name.split_once("://") else {
-        return name;
+        return name.to_owned();
     };
     let host = rest.split('/').next().unwrap_or_default();
     match host.rsplit_once('@') {
@@ -148,7 +152,7 @@ pub fn shown(remote: &Remote) -> String {
             let name = user.split(':').next().unwrap_or_default();
             format!("{scheme}://{name}:…{}", &rest[user.len()..])
         }
-        _ => name,
+        _ => name.to_owned(),
     }
 }
 

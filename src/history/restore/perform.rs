@@ -16,7 +16,7 @@ use super::super::refs;
 use super::super::session::{Session, no_session};
 use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
-use super::super::turn::{Note, Turn};
+use super::super::turn::{Note, Number, Turn};
 use super::super::workspace::{Locked, Workspace};
 use super::apply::{Applied, Known, apply, look_for_contents, start_contents};
 use super::disk::{Disk, Displaced, is_executable};
@@ -182,22 +182,27 @@ fn give_up(
     deed: Deed,
     stopped: Stopped,
 ) -> Result<Error> {
-    match (deed, &stopped) {
+    let from = session.current()?.number();
+    let (error, ended) = match (deed, stopped) {
         // What is half restored is taken back by an undo, as the whole would be.
-        (Deed::Restore, Stopped::Midway(_)) => {
+        (Deed::Restore, Stopped::Midway(error)) => {
             workspace.state.stopped = session.ops.as_ref().map(|last| last.oid.clone());
+            (go_back(error, from), Ok(()))
         }
         // There is nothing to take back; or it would be a turn, or none any more.
-        _ => ops::take_off_last(workspace, session)?,
-    }
-    workspace.end()?;
-    Ok(match stopped {
-        Stopped::Before(error) => error,
-        Stopped::Midway(error) => {
-            let from = session.current()?.number();
-            error.hint(format!("to go back: edio restore {from}"))
+        (_, Stopped::Midway(error)) => {
+            (go_back(error, from), ops::take_off_last(workspace, session))
         }
-    })
+        (_, Stopped::Before(error)) => (error, ops::take_off_last(workspace, session)),
+    };
+    // What there is to say is why it stopped. On a full disk this fails, too: then the next command finds the operation
+    // unfinished, as after a kill.
+    let _ = ended.and_then(|()| workspace.end());
+    Ok(error)
+}
+
+fn go_back(error: Error, from: Number) -> Error {
+    error.hint(format!("to go back: edio restore {from}"))
 }
 
 /// What stands beside the turn that an operation ends in.

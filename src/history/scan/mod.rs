@@ -11,15 +11,15 @@ mod named;
 mod recent;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex,
-    Processes, Rejected, RepoPath, Status, status_question,
+    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Mode, Oid,
+    PrivateIndex, Processes, Rejected, RepoPath, Status, status_question,
 };
 
 use self::base::Base;
@@ -423,7 +423,33 @@ fn take_in(
     };
     let rejected = index.take(&passed.taken, contents, &workspace.settings)?;
     take_as_they_are(workspace, index, rejected, passed)?;
+    give_modes(workspace, index, passed)?;
     Ok(index.write_tree()?)
+}
+
+/// Gives what has come back the modes that the user's index has for it, where the disk shows none: `git add` does so, too.
+fn give_modes(workspace: &Locked, index: &PrivateIndex, passed: &Passed) -> Result<()> {
+    let (git, settings) = (&workspace.git, &workspace.settings);
+    let unseen = |mode: Mode| match mode {
+        Mode::Executable => settings.is_false("core.filemode"),
+        Mode::Symlink => settings.is_false("core.symlinks"),
+        Mode::File | Mode::Gitlink => false,
+    };
+    if passed.added.is_empty() || !(unseen(Mode::Executable) || unseen(Mode::Symlink)) {
+        return Ok(());
+    }
+    let users = git.list_index(&git.users_index())?.entries.into_iter();
+    let users = users.filter(|entry| unseen(entry.mode) && passed.added.contains_key(&entry.path));
+    let users: BTreeMap<RepoPath, Mode> = users.map(|entry| (entry.path, entry.mode)).collect();
+    let taken = git.list_index(&index.file)?.entries.into_iter();
+    let given = taken.filter_map(|entry| {
+        let mode = *users
+            .get(&entry.path)
+            .filter(|_| entry.mode == Mode::File)?;
+        let oid = entry.oid;
+        Some((entry.path, Some(Entry { mode, oid })))
+    });
+    Ok(index.set(&given.collect::<Vec<_>>())?)
 }
 
 /// Takes in what git has rejected: files as they are on disk, through no filter. What is no file by now is let go.
