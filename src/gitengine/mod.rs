@@ -42,7 +42,7 @@ pub use diff::{Counted, Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
 pub use graft::Grafting;
-pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
+pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion, literal, path_of_literal};
 pub use index::{Contents, FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
 pub use moves::Line;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Git, RepoPath, git_bytes};
+use crate::gitengine::{Git, RepoPath, git_bytes, literal, path_of_literal};
 
 use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced, is_executable};
@@ -348,18 +348,15 @@ fn remove_if_empty(folder: &Path) {
     }
 }
 
-/// The pattern that matches just this path.
+/// The pattern that matches just this path, where there is one that is text.
 pub fn pattern_of(path: &RepoPath) -> Option<String> {
-    let text = path.as_bytes().to_str().ok()?;
-    let mut pattern = "/".to_owned();
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' => return None,
-            '*' | '?' | '[' | '\\' | ' ' => pattern.extend(['\\', c]),
-            c => pattern.push(c),
-        }
-    }
-    Some(pattern)
+    let pattern = String::from_utf8(literal(path)).ok()?;
+    path_of(&pattern).is_some().then_some(pattern)
+}
+
+fn path_of(pattern: &str) -> Option<String> {
+    let path = path_of_literal(pattern.as_bytes())?;
+    Some(path.to_string())
 }
 
 /// The block of edio's in `info/exclude`, which all worktrees of a repository share.
@@ -400,15 +397,15 @@ impl Excludes {
 
     /// The paths that edio's patterns match.
     pub fn paths(&self) -> impl Iterator<Item = String> {
-        let paths = self.patterns.iter();
-        paths.map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+        self.patterns.iter().filter_map(|pattern| path_of(pattern))
     }
 
     /// The same, where another worktree has written them.
     pub fn elsewhere(workspace: &Workspace) -> BTreeSet<String> {
-        let patterns = patterns_elsewhere(workspace).into_iter();
+        let patterns = patterns_elsewhere(workspace);
         patterns
-            .map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+            .iter()
+            .filter_map(|pattern| path_of(pattern))
             .collect()
     }
 

@@ -15,7 +15,9 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat};
+use crate::gitengine::{
+    Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat, literal,
+};
 
 use self::graph::{Content, Graph, Node};
 use super::bytes;
@@ -493,7 +495,7 @@ fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     let mut added = Vec::new();
     for path in paths {
         let is_there = path.below(&git.work_tree).symlink_metadata().is_ok();
-        let pattern = literal_pattern(path);
+        let pattern = literal(path);
         let is_known = known.contains(&pattern.as_slice()) || added.contains(&pattern);
         if !is_known && (is_there || has_others) {
             git.add_setting(EXCLUDE, &pattern)?;
@@ -509,20 +511,6 @@ fn has_other_work_trees(git: &Git) -> bool {
         Ok(mut linked) => linked.next().is_some(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
-}
-
-/// The path as a pattern of gitignore's that matches just this file, or this folder and what is in it.
-fn literal_pattern(path: &RepoPath) -> Vec<u8> {
-    let mut pattern = vec![b'/'];
-    for &byte in path.as_bytes() {
-        match byte {
-            b'*' | b'?' | b'[' | b'\\' | b' ' => pattern.extend([b'\\', byte]),
-            // A pattern is one line.
-            b'\n' | b'\r' => pattern.push(b'?'),
-            byte => pattern.push(byte),
-        }
-    }
-    pattern
 }
 
 /// Where a ref stands that was to move.
