@@ -132,9 +132,10 @@ fn foreign(workspace: &Workspace, id: &SessionId) -> Result<Session> {
             .hint("edio sessions lists them")
     })?;
     let worktree = worktree_of(&session);
+    let linked = workspace.linked()?;
     let gone = worktree.as_ref().is_some_and(|name| {
-        let folder = workspace.git.common_dir.join("worktrees").join(name);
-        name != "." && !folder.exists()
+        let mut linked = linked.iter().filter_map(|folder| folder.file_name());
+        name != "." && linked.all(|other| other != name.as_str())
     });
     if gone || worktree.as_ref() == Some(&workspace.name) {
         return Ok(session);
@@ -182,7 +183,7 @@ fn list(context: &mut Context) -> Result<u8> {
     sessions.retain(|s| s.shelf != Shelf::Shared || !is_own(s));
     sessions.sort_by_key(last_used);
     let changed = overlap::changed(&workspace, &sessions)?;
-    let overlaps = overlaps(&workspace, &sessions, &changed);
+    let overlaps = overlaps(&workspace, &sessions, &changed)?;
     context.page(&workspace);
     let sizes = sizes(context, &workspace, &sessions);
     let listed = sessions.iter().zip(&changed).zip(sizes);

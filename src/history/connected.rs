@@ -401,12 +401,14 @@ impl Excludes {
     }
 
     /// The same, where another worktree has written them.
-    pub fn elsewhere(workspace: &Workspace) -> BTreeSet<String> {
-        let patterns = patterns_elsewhere(workspace);
-        patterns
-            .iter()
-            .filter_map(|pattern| path_of(pattern))
-            .collect()
+    ///
+    /// # Errors
+    ///
+    /// The other worktrees can't be listed, or what is remembered there can't be read.
+    pub fn elsewhere(workspace: &Workspace) -> Result<BTreeSet<String>> {
+        let patterns = patterns_elsewhere(workspace)?;
+        let paths = patterns.iter().filter_map(|pattern| path_of(pattern));
+        Ok(paths.collect())
     }
 
     /// Keeps other worktrees from changing it, as long as this is held. A change is noticed all the same, but of three at
@@ -423,7 +425,7 @@ impl Excludes {
     ///
     /// # Errors
     ///
-    /// It can't be written.
+    /// It can't be written, or the other worktrees can't be listed or read.
     pub fn change(
         mut self,
         workspace: &Locked,
@@ -431,7 +433,7 @@ impl Excludes {
         added: &BTreeSet<String>,
         dropped: &BTreeSet<String>,
     ) -> Result<()> {
-        let elsewhere = patterns_elsewhere(workspace);
+        let elsewhere = patterns_elsewhere(workspace)?;
         self.patterns.extend(added.iter().cloned());
         self.patterns
             .retain(|pattern| !dropped.contains(pattern) || elsewhere.contains(pattern));
@@ -474,17 +476,13 @@ fn split(text: &[u8]) -> (&[u8], [&[u8]; 2]) {
 }
 
 /// What the other worktrees of the repository keep out of git's sight.
-fn patterns_elsewhere(workspace: &Workspace) -> BTreeSet<String> {
-    let common = &workspace.git.common_dir;
-    let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten();
-    let linked = linked.flatten().map(|entry| entry.path());
-    let own = workspace.scratch();
-    let folders = linked.chain([common.clone()]).map(|git| git.join("edio"));
-    folders
-        .filter(|folder| *folder != own)
-        .flat_map(|folder| Connected::load(&folder).unwrap_or_default().files)
-        .filter_map(|file| file.excluded)
-        .collect()
+fn patterns_elsewhere(workspace: &Workspace) -> Result<BTreeSet<String>> {
+    let mut patterns = BTreeSet::new();
+    for folder in workspace.scratch_elsewhere()? {
+        let files = Connected::load(&folder)?.files.into_iter();
+        patterns.extend(files.filter_map(|file| file.excluded));
+    }
+    Ok(patterns)
 }
 
 #[cfg(test)]

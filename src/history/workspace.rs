@@ -22,6 +22,9 @@ use super::store::{Store, Stores};
 /// The folder in the scratch folder in which new objects lie until they are needed.
 pub const QUARANTINE: &str = "objects";
 
+/// The folder in the common directory in which git keeps the git directories of the linked work trees.
+const WORKTREES: &str = "worktrees";
+
 /// Where a person stands, and what is known of the surroundings.
 #[derive(Clone)]
 pub struct Place {
@@ -350,6 +353,36 @@ impl Workspace {
         same_folder(folder, &self.scratch())
     }
 
+    /// The git directories of the linked work trees of the repository, also of those that are gone.
+    ///
+    /// # Errors
+    ///
+    /// They can't be listed: there may be some.
+    pub fn linked(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.git.common_dir.join(WORKTREES);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries,
+        };
+        let paths = |entries: fs::ReadDir| entries.map(|entry| Ok(entry?.path())).collect();
+        entries
+            .and_then(paths)
+            .or_cannot(|| format!("can't list the work trees in {}", folder.display()))
+    }
+
+    /// The scratch folders of the other work trees of the repository. Not all need exist.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Workspace::linked`].
+    pub fn scratch_elsewhere(&self) -> Result<Vec<PathBuf>> {
+        let own = self.scratch();
+        let git_dirs = self.linked()?.into_iter();
+        let git_dirs = git_dirs.chain([self.git.common_dir.clone()]);
+        let folders = git_dirs.map(|git_dir| git_dir.join("edio"));
+        Ok(folders.filter(|folder| *folder != own).collect())
+    }
+
     /// Makes the scratch folder. Returns its path.
     ///
     /// # Errors
@@ -431,11 +464,11 @@ fn scratch_of(git: &Git) -> PathBuf {
     git.git_dir.join("edio")
 }
 
-/// The name of the work tree: git keeps the linked ones in `worktrees/<name>` of the common directory.
+/// The name of the work tree.
 fn name_of(git: &Git) -> String {
     let linked = git
         .git_dir
-        .strip_prefix(git.common_dir.join("worktrees"))
+        .strip_prefix(git.common_dir.join(WORKTREES))
         .ok();
     linked.map_or_else(
         || ".".to_owned(),
