@@ -218,6 +218,11 @@ impl Mode {
         }
     }
 
+    /// Is it a file, executable or not?
+    pub fn is_file(self) -> bool {
+        matches!(self, Mode::File | Mode::Executable)
+    }
+
     /// The six octal digits.
     pub fn digits(self) -> &'static str {
         match self {

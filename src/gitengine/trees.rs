@@ -218,8 +218,7 @@ impl Git {
     /// git failed.
     pub fn tree_files_named(&self, tree: &Oid, name: &[u8]) -> Result<Vec<(RepoPath, Entry)>> {
         let mut entries = self.tree_entries(tree)?;
-        let is_file = |mode| matches!(mode, Mode::File | Mode::Executable);
-        entries.retain(|(path, entry)| path.name() == name && is_file(entry.mode));
+        entries.retain(|(path, entry)| path.name() == name && entry.mode.is_file());
         Ok(entries)
     }
 }

@@ -409,10 +409,9 @@ impl Checkout<'_> {
         raw_ids: &RawIds,
     ) -> Result<BTreeSet<RepoPath>> {
         let workspace = self.room.workspace;
-        let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
         let unknown = entries
             .iter()
-            .filter(|(path, entry)| is_file(entry) && raw_ids.of(path, entry).is_none());
+            .filter(|(path, entry)| entry.mode.is_file() && raw_ids.of(path, entry).is_none());
         let mut unknown: Vec<(RepoPath, Entry)> = unknown.cloned().collect();
         let rules = attribute_files(entries);
         let has_lfs = workspace.settings.filters().contains(&"lfs");
@@ -714,10 +713,9 @@ fn interrupted() -> Error {
 }
 
 fn attribute_files(entries: &[(RepoPath, Entry)]) -> Vec<(RepoPath, Entry)> {
-    let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
     let rules = entries.iter();
     rules
-        .filter(|(path, entry)| path.name() == b".gitattributes" && is_file(entry))
+        .filter(|(path, entry)| path.name() == b".gitattributes" && entry.mode.is_file())
         .cloned()
         .collect()
 }

@@ -185,7 +185,7 @@ fn check_leaves(workspace: &Workspace, id: &SessionId, leaves: &Leaves) -> Resul
 
 /// The turns among these snapshots, by number: one for each, and none that is lower than the one before it.
 fn numbered(id: &SessionId, snapshots: &[Turn]) -> Result<BTreeMap<u32, Oid>> {
-    let is_turn = |turn: &&Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+    let is_turn = |turn: &&Turn| turn.note.kind.is_numbered();
     let mut turns = BTreeMap::new();
     for turn in snapshots.iter().filter(is_turn) {
         let number = turn.number().turn;

@@ -37,6 +37,11 @@ const KINDS: [Kind; 5] = [
 ];
 
 impl Kind {
+    /// Has it a turn number of its own?
+    pub fn is_numbered(self) -> bool {
+        !matches!(self, Kind::Step | Kind::Baseline)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Kind::Baseline => "baseline",

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Entry, Errand, Mode, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
@@ -565,9 +565,8 @@ fn ignored_then(
     let stage = workspace.scratch().join("stage");
     clear_folder(&stage)?;
     let mut rules = workspace.git.tree_files_named(goal.tree, IGNORE_FILE)?;
-    let is_rules = |(path, entry): &&(RepoPath, Entry)| {
-        path.name() == IGNORE_FILE && matches!(entry.mode, Mode::File | Mode::Executable)
-    };
+    let is_rules =
+        |(path, entry): &&(RepoPath, Entry)| path.name() == IGNORE_FILE && entry.mode.is_file();
     rules.extend(goal.ignored.iter().filter(is_rules).cloned());
     let oids: Vec<Oid> = rules.iter().map(|(_, entry)| entry.oid.clone()).collect();
     let mut objects = workspace.git.objects(&oids)?;
