@@ -16,7 +16,7 @@ use crate::history::accept::{
     uncommitted,
 };
 use crate::history::address::Address;
-use crate::history::git::RepoPath;
+use crate::history::git::{RepoPath, short_branch};
 use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::snapshot::checked_message;
@@ -261,8 +261,7 @@ fn show(
 }
 
 fn branch_name(branch: Option<&str>) -> String {
-    let branch = branch.unwrap_or("HEAD");
-    text::plain(branch.trim_start_matches("refs/heads/").as_bytes())
+    text::plain(short_branch(branch.unwrap_or("HEAD")).as_bytes())
 }
 
 fn uncommitted_records(uncommitted: &[(RepoPath, Uncommitted)]) -> Vec<UncommittedRecord> {

@@ -10,7 +10,7 @@ use super::{Context, Printed, moment, plural};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::archive::close;
-use crate::history::git::Oid;
+use crate::history::git::{Oid, short_branch};
 use crate::history::limits::TooMuch;
 use crate::history::overlap::{self, Overlap, overlaps};
 use crate::history::prompt;
@@ -302,9 +302,7 @@ fn row(session: &Session, here: bool, files: Option<usize>, bytes: Option<u64>) 
         false => " ".to_owned(),
     };
     let age = last_used(session).map_or_else(String::new, |then| time::ago(clock::now(), then));
-    let branch = branch(session)
-        .unwrap_or("HEAD")
-        .trim_start_matches("refs/heads/");
+    let branch = short_branch(branch(session).unwrap_or("HEAD"));
     let branch = text::plain(branch.as_bytes());
     let agents = text::plain(agents(session).join(", ").as_bytes());
     format!(

@@ -107,6 +107,11 @@ impl HeadQuestion {
     }
 }
 
+/// The name of a branch, as people say it. What is no branch keeps its name.
+pub fn short_branch(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").unwrap_or(name)
+}
+
 impl Git {
     /// Makes all these changes, in this order, or none.
     ///
@@ -377,5 +382,17 @@ trait IntoString {
 impl IntoString for Vec<u8> {
     fn into_string(self) -> std::result::Result<String, std::string::FromUtf8Error> {
         String::from_utf8(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_may_be_named_as_a_ref_is() {
+        assert_eq!(short_branch("refs/heads/topic/x"), "topic/x");
+        assert_eq!(short_branch("refs/heads/refs/heads/x"), "refs/heads/x");
+        assert_eq!(short_branch("HEAD"), "HEAD");
     }
 }

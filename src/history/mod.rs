@@ -71,5 +71,6 @@ pub mod git {
     pub use crate::gitengine::{
         Answer, Blamed, Counted, Difference, Entry, Git, Group, Hunk, LOCAL_VARIABLES, Mode, Oid,
         PatchStyle, Prompts, Remote, RepoPath, Settings, Stat, check_version, git_bytes, os_path,
+        short_branch,
     };
 }

@@ -3,7 +3,7 @@
 use super::event::{AtTerminal, Commit, Does, News, Plan, Restore, Told};
 use crate::error::Error;
 use crate::history::accept::{Accepted, Prepared, Uncommitted};
-use crate::history::git::{Difference, RepoPath, Stat};
+use crate::history::git::{Difference, RepoPath, Stat, short_branch};
 use crate::history::restore::{self, Action, Performed, Restored, Wish};
 use crate::history::snapshot::Taken;
 use crate::history::turn::Turn;
@@ -132,7 +132,7 @@ pub fn undone(direction: Direction, undone: &Undone) -> Told {
             counts(&undone.done)
         ),
         (None, Some((name, head))) => {
-            let name = name.trim_start_matches("refs/heads/");
+            let name = short_branch(name);
             let at = head.as_ref().map_or("no commit", |head| head.short());
             format!("{word}: {what}; {name} is at {at}")
         }
@@ -196,7 +196,7 @@ pub fn accepted(accepted: &Accepted) -> Told {
 }
 
 fn branch(branch: Option<&str>) -> &str {
-    branch.unwrap_or("HEAD").trim_start_matches("refs/heads/")
+    short_branch(branch.unwrap_or("HEAD"))
 }
 
 fn stat(stat: &Stat) -> String {
