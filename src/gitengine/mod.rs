@@ -48,7 +48,9 @@ pub use merge::Merged;
 pub use moves::Line;
 #[cfg(test)]
 pub use noise::noise;
-pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};
+pub use objects::{
+    Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed, hex,
+};
 pub use pairs::Renamed;
 pub use paths::{RepoPath, git_bytes, in_one_line, os_path};
 pub use prune::{Pruned, Reflogs};

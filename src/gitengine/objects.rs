@@ -116,7 +116,7 @@ fn hash_with<D: sha1::Digest>(
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::command::Git;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, ObjectFormat, Oid};
+use super::objects::{Entry, Mode, ObjectFormat, Oid, hex};
 use super::paths::{AT_ONCE, RepoPath, os_path};
 
 impl Git {
@@ -321,10 +321,9 @@ pub(super) fn items(mut raw: &[u8], format: ObjectFormat) -> Option<Vec<Item>> {
         let (mode, rest) = raw.split_once_str(" ")?;
         let (name, rest) = rest.split_once_str("\0")?;
         let (oid, rest) = rest.split_at_checked(format.digits() / 2)?;
-        let digits: String = oid.iter().map(|byte| format!("{byte:02x}")).collect();
         items.push(Item {
             mode: mode.to_vec(),
-            oid: Oid::new(digits)?,
+            oid: Oid::new(hex(oid))?,
             name: name.to_vec(),
         });
         raw = rest;

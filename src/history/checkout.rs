@@ -365,7 +365,7 @@ impl Checkout<'_> {
         let entries = workspace.git.tree_entries(&turn.tree)?;
         let raw_ids = bytes::of_turn(workspace, turn)?;
         let filtered = self.filtered(&entries, &raw_ids)?;
-        let rules = self.rules_summed_up(&entries)?;
+        let rules = self.rules_summed_up(&entries);
         let wish = |(path, entry): (RepoPath, Entry)| {
             let source = match raw_ids.of(&path, &entry) {
                 _ if entry.mode == Mode::Gitlink => Source::Nowhere,
@@ -380,26 +380,24 @@ impl Checkout<'_> {
             (path, Wanted { mode, source })
         };
         let mut wishes: Wishes = entries.into_iter().map(wish).collect();
-        self.add_links(&mut wishes)?;
+        self.add_links(&mut wishes);
         Ok(wishes)
     }
 
     /// Adds the links to the work tree, where the turn holds nothing.
-    fn add_links(&self, wishes: &mut Wishes) -> Result<()> {
+    fn add_links(&self, wishes: &mut Wishes) {
         let format = self.room.workspace.git.format;
         for (path, target) in &self.room.links {
             let mut held = wishes.keys();
             if held.any(|held| held.is_within(path) || path.is_within(held)) {
                 continue;
             }
-            let id = format.hash_blob(target.len() as u64, target.as_slice());
             let wanted = Wanted {
                 mode: Mode::Symlink,
-                source: Source::Link(id.or_cannot(|| self.cannot("link", path))?),
+                source: Source::Link(format.hash_content(target)),
             };
             wishes.insert(path.clone(), wanted);
         }
-        Ok(())
     }
 
     /// The files whose bytes come out of git's filters, by the turn's own attribute files, which are in the stage then.
@@ -439,15 +437,13 @@ impl Checkout<'_> {
         Ok(unknown.into_iter().map(|(path, _)| path).collect())
     }
 
-    fn rules_summed_up(&self, entries: &[(RepoPath, Entry)]) -> Result<Oid> {
+    fn rules_summed_up(&self, entries: &[(RepoPath, Entry)]) -> Oid {
         let mut text = fingerprint(self.room.workspace).into_bytes();
         for (path, entry) in attribute_files(entries) {
             text.extend_from_slice(format!("\0{} ", entry.oid).as_bytes());
             text.extend_from_slice(path.as_bytes());
         }
-        let format = self.room.workspace.git.format;
-        let id = format.hash_blob(text.len() as u64, text.as_slice());
-        id.or_cannot(|| "can't sum up the attributes".to_owned())
+        self.room.workspace.git.format.hash_content(&text)
     }
 
     fn stage_files(&self, entries: &[(RepoPath, Entry)], lfs_files: LfsFiles) -> Result<()> {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Git, RepoPath, git_bytes, literal, path_of_literal};
+use crate::gitengine::{Git, RepoPath, git_bytes, hex, literal, path_of_literal};
 
 use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced, is_executable};
@@ -236,8 +236,7 @@ impl Remembered {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 impl Connected {
