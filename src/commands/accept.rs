@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::{DifferenceRecord, difference, paths, status_letter};
+use super::record::{DifferenceRecord, difference, paths};
 use super::{Context, Printed, moment, restore, stat};
 use crate::error::{Error, Result};
 use crate::history::accept::{
@@ -241,7 +241,7 @@ fn show(
     }
     for change in &prepared.changes {
         let path = text::path(change.path.as_bytes());
-        let line = format!("{} {path}", status_letter(change));
+        let line = format!("{} {path}", change.letter());
         context.term.line(line).printed()?;
     }
     if let Some(message) = message {

@@ -67,6 +67,7 @@ use crate::history::snapshot::Moment;
 use crate::history::store::Stores;
 use crate::history::workspace::{Locked, Place, Start, Workspace};
 use crate::process::Trace;
+use crate::term::text::plural;
 use crate::term::{self, Term, style, text};
 
 /// What every verb is given.
@@ -295,12 +296,5 @@ fn stat(stat: &crate::history::git::Stat) -> String {
             style::added(format!("+{added}")),
             style::removed(format!("-{removed}"))
         ),
-    }
-}
-
-fn plural(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
     }
 }

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::archive::close;
 use crate::history::git::{Oid, short_branch};
-use crate::history::limits::TooMuch;
+use crate::history::limits::{TooMuch, size};
 use crate::history::overlap::{self, Overlap, overlaps};
 use crate::history::prompt;
 use crate::history::refnames::{SessionId, Shelf};
@@ -270,19 +270,11 @@ fn branch(session: &Session) -> Option<&str> {
     last.and_then(|turn| turn.note.head.branch.as_deref())
 }
 
-fn state(session: &Session) -> &'static str {
-    match session.shelf {
-        Shelf::Active => "active",
-        Shelf::Archive => "archived",
-        Shelf::Shared => "fetched",
-    }
-}
-
 fn record(session: &Session, here: bool, bytes: Option<u64>) -> Record {
     let began = session.turns.values().map(|turn| turn.seconds).min();
     Record {
         session: session.id.to_string(),
-        state: state(session),
+        state: session.shelf.in_words(),
         here,
         worktree: worktree_of(session),
         branch: branch(session).map(str::to_owned),
@@ -306,12 +298,12 @@ fn row(session: &Session, here: bool, files: Option<usize>, bytes: Option<u64>) 
     let branch = text::plain(branch.as_bytes());
     let agents = text::plain(agents(session).join(", ").as_bytes());
     format!(
-        "{mark} {}  {:<8}  {age:<16} {branch}  {}{}  {} KiB  {agents}",
+        "{mark} {}  {:<8}  {age:<16} {branch}  {}{}  {}  {agents}",
         style::turn(&session.id),
-        state(session),
+        session.shelf.in_words(),
         plural(session.turns.len(), "turn"),
         files.map_or_else(String::new, |files| format!(", {}", plural(files, "file"))),
-        bytes.map_or("?".to_owned(), |bytes| bytes.div_ceil(1024).to_string())
+        bytes.map_or("?".to_owned(), size)
     )
     .trim_end()
     .to_owned()

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::calls::input_in_lines;
-use super::record::{DifferenceRecord, TurnRecord, difference, status_letter};
+use super::record::{DifferenceRecord, TurnRecord, difference};
 use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
@@ -241,7 +241,7 @@ pub(super) fn files(
 ) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
-        let line = format!(" {} {path}", status_letter(change));
+        let line = format!(" {} {path}", change.letter());
         context.term.line(line).printed()?;
     }
     for change in hidden {

@@ -8,6 +8,7 @@ use crate::history::restore::{self, Action, Performed, Restored, Wish};
 use crate::history::snapshot::Taken;
 use crate::history::turn::Turn;
 use crate::history::undo::{Direction, Undone};
+use crate::term::text::plural;
 
 const UNDO: &str = "u: undo";
 
@@ -43,14 +44,6 @@ pub fn with_settled(news: News, settled: Option<String>) -> News {
             ..told
         }),
         (news, _) => news,
-    }
-}
-
-/// `3 files`.
-pub fn plural(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
     }
 }
 
@@ -272,14 +265,9 @@ pub fn plan_of_accept(
     terminal: AtTerminal,
 ) -> Plan {
     let path = |change: &Difference| {
-        let letter = match change.status() {
-            "added" => 'A',
-            "deleted" => 'D',
-            _ => 'M',
-        };
         let whole = prepared.whole.contains(&change.path);
         let whole = whole.then(|| "whole, with what was uncommitted there before".to_owned());
-        (letter, change.path.clone(), whole)
+        (change.letter(), change.path.clone(), whole)
     };
     let left_alone = left
         .iter()
