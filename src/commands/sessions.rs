@@ -6,9 +6,9 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, moment, plural};
+use super::{Context, NAMED, Printed, moment, plural};
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::history::archive::close;
 use crate::history::git::{Oid, short_branch};
 use crate::history::limits::{TooMuch, size};
@@ -234,17 +234,11 @@ fn with(overlap: &Overlap, id: &SessionId) -> Option<OverlapRecord> {
 }
 
 fn warn_of(context: &mut Context, overlap: &Overlap) {
-    const NAMED: usize = 5;
-    let paths = overlap.paths.iter().take(NAMED);
-    let paths: Vec<String> = paths.map(|path| text::path(path.as_bytes())).collect();
-    let more = overlap.paths.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!(" and {more} more"));
+    let paths = overlap.paths.iter();
+    let paths = first_of(NAMED, paths.map(|path| text::path(path.as_bytes())));
     context.term.warn(format!(
-        "{} and {} have both changed {}{}",
-        overlap.one,
-        overlap.other,
-        paths.join(", "),
-        more.unwrap_or_default()
+        "{} and {} have both changed {paths}",
+        overlap.one, overlap.other
     ));
 }
 

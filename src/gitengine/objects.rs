@@ -9,6 +9,8 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
+use crate::error::first_of;
+
 use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
 use super::paths::{RepoPath, os_path};
@@ -592,11 +594,8 @@ impl Git {
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         let oids = oids.ok_or_else(|| unexpected("git rev-list", &output))?;
         let missing = self.missing(&oids)?;
-        let others = missing.len().saturating_sub(1);
-        Ok(missing.first().map(|first| match others {
-            0 => format!("the object {first}"),
-            _ => format!("the object {first}, and {others} more"),
-        }))
+        let named = || format!("the object {}", first_of(1, missing.iter()));
+        Ok((!missing.is_empty()).then(named))
     }
 
     /// The commits that are reached from this one by first parents, itself first, without the user's own history.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Commit, Git, Oid, RefChange, Remote, RepoPath, Sent};
 
 use super::ancestry::Ancestry;
@@ -409,21 +409,13 @@ fn refuse_leaks(id: &SessionId, leaks: &[Leak]) -> Result<()> {
     if leaks.is_empty() {
         return Ok(());
     }
-    let named = leaks
-        .iter()
-        .take(NAMED)
-        .map(|leak: &Leak| match leak.path() {
-            Some(path) => format!("{} ({leak})", String::from_utf8_lossy(path)),
-            None => leak.to_string(),
-        });
-    let named: Vec<String> = named.collect();
-    let more = match leaks.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
+    let in_words = |leak: &Leak| match leak.path() {
+        Some(path) => format!("{} ({leak})", String::from_utf8_lossy(path)),
+        None => leak.to_string(),
     };
     Err(Error::refused(format!(
-        "{id} has what looks like a secret: {}{more}",
-        named.join(", ")
+        "{id} has what looks like a secret: {}",
+        first_of(NAMED, leaks.iter().map(in_words))
     ))
     .hint(format!(
         "to see all of it: edio redact --check --files --session {id}"

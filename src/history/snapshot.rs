@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Stat};
 
 use super::baseline::{begin_at_head, head_tree};
@@ -594,17 +594,9 @@ fn summary_with(paths: &[&RepoPath], look: &Look) -> String {
 /// `a, b and 3 more`: what a turn without a message is called.
 fn summary(paths: &[&RepoPath]) -> String {
     const NAMED: usize = 3;
-    let names: Vec<String> = paths
-        .iter()
-        .take(NAMED)
-        .map(|path| path.in_one_line())
-        .collect();
-    match (names.as_slice(), paths.len()) {
-        ([], _) => "Nothing changed".to_owned(),
-        (names, count) if count > NAMED => {
-            format!("{} and {} more", names.join(", "), count - NAMED)
-        }
-        (names, _) => names.join(", "),
+    match paths {
+        [] => "Nothing changed".to_owned(),
+        _ => first_of(NAMED, paths.iter().map(|path| path.in_one_line())),
     }
 }
 

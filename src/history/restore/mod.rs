@@ -12,7 +12,7 @@ mod source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result, While, first_of};
 use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
@@ -500,19 +500,11 @@ fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
 }
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
-    let named: Vec<String> = obstacles
-        .iter()
-        .take(5)
-        .map(|obstacle| format!("{} is {}", obstacle.path, obstacle.what))
-        .collect();
-    let more = match obstacles.len().saturating_sub(named.len()) {
-        0 => String::new(),
-        count => format!(", and {count} more"),
-    };
+    let in_words = |obstacle: &Obstacle| format!("{} is {}", obstacle.path, obstacle.what);
     let error = Error::refused(format!(
         "{goal} has files where something else stands that would be lost"
     ))
-    .because(format!("{}{more}", named.join("; ")))
+    .because(first_of(5, obstacles.iter().map(in_words)))
     .hint("move it away, or restore other paths: edio restore TURN -f FILE");
     match obstacles.iter().any(|obstacle| obstacle.what == TOO_LARGE) {
         true => error.hint("or let turns hold larger files: git config edio.maxFileSize 2g"),
