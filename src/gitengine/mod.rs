@@ -45,7 +45,7 @@ pub use graft::Grafting;
 pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion, literal, path_of_literal};
 pub use index::{Contents, FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
-pub use moves::Line;
+pub use moves::{Line, SIGNS};
 #[cfg(test)]
 pub use noise::noise;
 pub use objects::{

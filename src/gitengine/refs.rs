@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 
 use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
-use super::objects::{Commit, Oid};
+use super::objects::{Commit, Oid, Signature};
 
 /// What a ref must be for a change to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,8 +142,9 @@ impl Git {
         // What somebody has put in a ref's place to point to another is replaced: the other never moves.
         let ask = self.ask("update-ref").args(["--no-deref", "--stdin", "-z"]);
         // With reftable git wants to know who it is and when, also where no reflog is kept, and dies of a date that is none.
-        ask.env("GIT_COMMITTER_NAME", "edio")
-            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
+        let Signature { name, email, .. } = Signature::edio(0);
+        ask.env("GIT_COMMITTER_NAME", name)
+            .env("GIT_COMMITTER_EMAIL", email)
             .env("GIT_COMMITTER_DATE", "@0 +0000")
     }
 

@@ -383,13 +383,8 @@ fn files(workspace: &Workspace, commits: &[Commit]) -> Result<Vec<RepoPath>> {
 }
 
 fn refuse_other(remote: &Remote, id: &SessionId, relation: &Relation) -> Result<()> {
-    let what = match relation {
-        Relation::Other(numbers) => {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            format!("with other turns: {}", numbers.join(", "))
-        }
-        Relation::Apart => "and it has gone on there in another way".to_owned(),
-        _ => return Ok(()),
+    let Some(what) = relation.obstacle() else {
+        return Ok(());
     };
     let name = remote::shown(remote);
     Err(Error::refused(format!("{name} has {id} already, {what}"))

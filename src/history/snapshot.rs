@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result, first_of};
-use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Signature, Stat};
 
 use super::baseline::{begin_at_head, head_tree};
 use super::bytes::{self, RawIds, Unnoted};
@@ -23,7 +23,7 @@ use super::session::Session;
 use super::side::{self, OfTurn};
 use super::skipped::{self, Skipped};
 use super::state::Standing;
-use super::turn::{Ending, Kind, Note, Number, Turn, Work, signature};
+use super::turn::{Ending, Kind, Note, Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
 
 /// What to do where the work tree is the current turn's.
@@ -446,7 +446,7 @@ pub fn write_turn(
             _ if ground.standing.is_open_step() => ground.standing.number.step,
             _ => 0,
         };
-        let by = signature(seconds);
+        let by = Signature::edio(seconds);
         let commit = workspace
             .git
             .write_commit(tree, &[&parent], &by, &note.write())?;

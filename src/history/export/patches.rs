@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::Oid;
+use crate::gitengine::{Oid, Signature};
 
 use super::super::baseline::head_tree;
 use super::super::credit;
-use super::super::turn::{Turn, signature};
+use super::super::turn::Turn;
 use super::super::workspace::Locked;
 use super::Stretch;
 
@@ -44,7 +44,7 @@ pub fn patches(workspace: &Locked, stretch: &Stretch, folder: &Path) -> Result<P
         git.write_commit(
             &turn.tree,
             parents,
-            &signature(turn.seconds),
+            &Signature::edio(turn.seconds),
             message.as_bytes(),
         )
     };
