@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::gitengine::{
 
 use super::bytes::{self, RawIds, Unnoted, fingerprint, may_convert};
 use super::lock::Claim;
+use super::realpath::real;
 use super::restore::disk::{Content, Disk};
 use super::restore::{Look, OnDisk, clear_folder, lfs_pointer};
 use super::turn::Turn;
@@ -56,7 +57,7 @@ impl<'w> Room<'w> {
     ///
     /// The folder lies where the user's files or git's are.
     pub fn temporary(workspace: &'w Workspace, folder: &Path) -> Result<Self> {
-        let folder = real(folder)?;
+        let folder = real_folder(folder)?;
         refuse_inside(workspace, &folder).map_err(|error| {
             error.hint("name a folder elsewhere with --keep, or set TMPDIR to one")
         })?;
@@ -75,7 +76,7 @@ impl<'w> Room<'w> {
     ///
     /// It lies where the user's files or git's are, has something in it that is not edio's, or another edio works in it.
     pub fn kept(workspace: &'w Workspace, folder: &Path) -> Result<Self> {
-        let folder = real(folder)?;
+        let folder = real_folder(folder)?;
         refuse_inside(workspace, &folder).map_err(|error| error.hint("name a folder elsewhere"))?;
         let made = fs::create_dir_all(&folder);
         made.or_cannot(|| format!("can't make {}", folder.display()))?;
@@ -194,18 +195,8 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-/// The real path of a folder that need not exist.
-fn real(folder: &Path) -> Result<PathBuf> {
-    let exists = folder.ancestors().find_map(|above| {
-        let real = above.canonicalize().ok()?;
-        Some((real, folder.strip_prefix(above).ok()?))
-    });
-    let plain = |rest: &&Path| rest.components().all(|c| matches!(c, Component::Normal(_)));
-    match exists.filter(|(_, rest)| plain(rest)) {
-        Some((real, rest)) if rest.as_os_str().is_empty() => Ok(real),
-        Some((real, rest)) => Ok(real.join(rest)),
-        None => Err(Error::cannot(format!("can't find {}", folder.display()))),
-    }
+fn real_folder(folder: &Path) -> Result<PathBuf> {
+    real(folder).ok_or_else(|| Error::cannot(format!("can't find {}", folder.display())))
 }
 
 /// Nothing may come into the work tree, nor into the git directory.

@@ -42,6 +42,7 @@ pub mod overlap;
 mod pack;
 pub mod prompt;
 pub mod push;
+mod realpath;
 pub mod recover;
 pub mod redact;
 pub mod refnames;

@@ -15,6 +15,7 @@ use crate::gitengine::{
 use crate::process::Trace;
 
 use super::lock::Lock;
+use super::realpath::nearest;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
 use super::store::{Store, Stores};
@@ -491,13 +492,12 @@ fn below(top: &Path, path: &Path) -> Option<Vec<u8>> {
     if let Ok(rest) = path.strip_prefix(top) {
         return Some(git_bytes(rest));
     }
-    let exists = path.ancestors().skip(1).find_map(|folder| {
-        let real = fs::canonicalize(folder).ok()?;
-        Some((real, path.strip_prefix(folder).ok()?))
-    });
-    let (real, rest) = exists?;
-    let inside = real.strip_prefix(top).ok()?;
-    Some(git_bytes(&inside.join(rest)))
+    // A link that is meant itself is not followed.
+    let above = path.parent()?;
+    let name = path.strip_prefix(above).ok()?;
+    let (there, rest) = nearest(above)?;
+    let inside = there.strip_prefix(top).ok()?;
+    Some(git_bytes(&inside.join(rest).join(name)))
 }
 
 /// Where the scratch folder probably is: in the `.git` of the nearest folder above that has one.
