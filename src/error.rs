@@ -169,6 +169,17 @@ impl Cause for Error {
     }
 }
 
+/// The first of many names, and how many more there are: `a, b and 3 more`.
+pub fn first_of<N: fmt::Display>(most: usize, names: impl ExactSizeIterator<Item = N>) -> String {
+    let more = names.len().saturating_sub(most);
+    let first: Vec<String> = names.take(most).map(|name| name.to_string()).collect();
+    let first = first.join(", ");
+    match more {
+        0 => first,
+        _ => format!("{first} and {more} more"),
+    }
+}
+
 /// Says what was being done when an operating system call failed.
 pub trait While<T> {
     /// Turns the failure into an [`Error`] of kind [`Kind::Cannot`], with the failure as its cause.
@@ -182,5 +193,18 @@ pub trait While<T> {
 impl<T, E: Into<Box<dyn Cause + Send + Sync>>> While<T> for std::result::Result<T, E> {
     fn or_cannot(self, what: impl FnOnce() -> String) -> Result<T> {
         self.map_err(|cause| Error::cannot(what()).because(cause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_is_counted() {
+        let of = |names: &[&str]| first_of(2, names.iter());
+        assert_eq!(of(&[]), "");
+        assert_eq!(of(&["a", "b"]), "a, b");
+        assert_eq!(of(&["a", "b", "c"]), "a, b and 1 more");
     }
 }

@@ -610,6 +610,20 @@ fn a_commit_of_what_no_turn_holds_now_is_not_taken_back() {
 }
 
 #[test]
+fn where_not_all_conflicts_are_named_it_says_how_many_there_are() {
+    let names: Vec<String> = (10..22).map(|number| format!("f{number}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], "base\n")).collect();
+    let repo = Repo::with(&files);
+    names.iter().for_each(|name| repo.write(name, "session\n"));
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    names.iter().for_each(|name| repo.write(name, "mine\n"));
+    repo.commit("mine");
+    names.iter().for_each(|name| repo.write(name, "session\n"));
+    let said = ["in conflict: f10, ", ", f19 and 2 more\n"];
+    says_no(&repo, &["accept", "feat"], 3, &said);
+}
+
+#[test]
 fn a_conflict_of_a_file_with_a_folder_names_a_path_that_exists() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("p", "session\n");

@@ -1057,6 +1057,34 @@ fn what_a_work_tree_keeps_for_a_gc_does_not_come_back() {
     assert!(is_gone(&repo, &secret));
 }
 
+#[test]
+fn where_other_work_trees_cannot_be_listed_it_is_not_done() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.git(["worktree", "add", "-q", "-b", "side", "../linked"]);
+    repo.write("env", SECRET);
+    repo.edio(["snapshot"]).ok();
+    // As the last command there left it where a gc was under way.
+    let kept = ".git/worktrees/linked/edio/objects/aa";
+    repo.write(kept, "an object\n");
+    repo.give_away();
+    let refs = repo.edio_refs();
+    let words = ["forget", "-f", "env", "--yes"];
+    // What is in it is found by its name, but no names are told.
+    repo.chmod(".git/worktrees", 0o311);
+    let ran = repo.edio_without_rights(words);
+    repo.chmod(".git/worktrees", 0o755);
+    let is_said = ran.fails(1).stderr.contains("can't list the work trees");
+    assert!(is_said, "{ran}");
+    assert_eq!(repo.edio_refs(), refs);
+    repo.chmod(".git/worktrees/linked/edio", 0o000);
+    let ran = repo.edio_without_rights(words);
+    repo.chmod(".git/worktrees/linked/edio", 0o755);
+    assert!(ran.fails(1).stderr.contains("can't look into"), "{ran}");
+    assert!(ran.stderr.contains("forgot env"), "{ran}");
+    repo.edio_without_rights(words).fails(1);
+    assert!(!repo.has(kept));
+}
+
 // --- kills ---
 
 /// A git that counts how often it is called, and at the N-th call kills who called it. Where that one moves refs, it

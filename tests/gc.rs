@@ -121,6 +121,23 @@ fn a_session_in_a_living_work_tree_stays_however_old() {
 }
 
 #[test]
+fn where_the_work_trees_cannot_be_listed_no_session_goes() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    repo.git(["worktree", "add", "-q", "-b", "side", "../linked"]);
+    let linked = repo.outside().join("linked");
+    fs::write(linked.join("a"), "1\n").unwrap();
+    repo.edio_in(&linked, ["snapshot"]).ok();
+    let refs = repo.edio_refs();
+    repo.give_away();
+    repo.chmod(".git/worktrees", 0o311);
+    let ran = repo.edio_without_rights(["gc", "-d", "0"]);
+    repo.chmod(".git/worktrees", 0o755);
+    let is_said = ran.fails(1).stderr.contains("can't list the work trees");
+    assert!(is_said, "{ran}");
+    assert_eq!(repo.edio_refs(), refs);
+}
+
+#[test]
 fn p4_a_session_without_turns_of_its_own_stays_with_what_it_saved() {
     let repo = with_an_archived();
     let id = repo.sessions("archive").remove(0);

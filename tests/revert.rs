@@ -239,6 +239,23 @@ fn a_conflict_is_refused_and_named() {
 }
 
 #[test]
+fn where_not_all_conflicts_are_named_it_says_how_many_there_are() {
+    let names: Vec<String> = (10..22).map(|number| format!("f{number}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], "base\n")).collect();
+    let repo = Repo::with(&files);
+    for content in ["first\n", "then\n"] {
+        names.iter().for_each(|name| repo.write(name, content));
+        snapshot(&repo, content);
+    }
+    says_no(
+        &repo,
+        &["revert", "1"],
+        3,
+        &["in conflict: f10, ", ", f19 and 2 more\n"],
+    );
+}
+
+#[test]
 fn a_conflict_of_a_file_with_a_folder_names_a_path_that_exists() {
     let repo = Repo::with(&[("a", "base\n"), ("p", "base\n")]);
     repo.remove("p");

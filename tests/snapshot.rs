@@ -1184,7 +1184,7 @@ fn a_new_file_that_is_for_secrets_by_its_name_is_named_once() {
         repo.write(format!("n{number}.key"), "k\n");
     }
     let ran = repo.edio(["--json", "snapshot"]);
-    assert!(ran.ok().stderr.contains("n4.key, 2 more"), "{ran}");
+    assert!(ran.ok().stderr.contains("n4.key and 2 more"), "{ran}");
 }
 
 #[test]

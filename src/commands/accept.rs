@@ -8,15 +8,15 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::{DifferenceRecord, difference, paths, status_letter};
-use super::{Context, Printed, moment, restore, stat};
+use super::record::{DifferenceRecord, difference, paths};
+use super::{Context, Printed, moment, restore, stat, tell_first};
 use crate::error::{Error, Result};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
     uncommitted,
 };
 use crate::history::address::Address;
-use crate::history::git::RepoPath;
+use crate::history::git::{RepoPath, short_branch};
 use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::snapshot::checked_message;
@@ -241,7 +241,7 @@ fn show(
     }
     for change in &prepared.changes {
         let path = text::path(change.path.as_bytes());
-        let line = format!("{} {path}", status_letter(change));
+        let line = format!("{} {path}", change.letter());
         context.term.line(line).printed()?;
     }
     if let Some(message) = message {
@@ -261,8 +261,7 @@ fn show(
 }
 
 fn branch_name(branch: Option<&str>) -> String {
-    let branch = branch.unwrap_or("HEAD");
-    text::plain(branch.trim_start_matches("refs/heads/").as_bytes())
+    text::plain(short_branch(branch.unwrap_or("HEAD")).as_bytes())
 }
 
 fn uncommitted_records(uncommitted: &[(RepoPath, Uncommitted)]) -> Vec<UncommittedRecord> {
@@ -327,34 +326,16 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
     Ok(())
 }
 
-const NAMED: usize = 5;
-
 fn name_whole(context: &mut Context, paths: &[RepoPath]) {
-    for path in paths.iter().take(NAMED) {
-        let path = text::path(path.as_bytes());
-        context.term.told(format!(
-            "  whole, with what was uncommitted there before: {path}"
-        ));
-    }
-    if paths.len() > NAMED {
-        let more = paths.len() - NAMED;
-        context.term.told(format!(
-            "  whole, with what was uncommitted there before: {more} more"
-        ));
-    }
+    const WHAT: &str = "  whole, with what was uncommitted there before: ";
+    let line = |path: &RepoPath| format!("{WHAT}{}", text::path(path.as_bytes()));
+    tell_first(&mut context.term, paths, line, WHAT);
 }
 
 fn name_uncommitted(context: &mut Context, uncommitted: &[(RepoPath, Uncommitted)]) {
-    for (path, why) in uncommitted.iter().take(NAMED) {
-        let path = text::path(path.as_bytes());
-        context
-            .term
-            .told(format!("  stays uncommitted: {path} ({why})"));
-    }
-    if uncommitted.len() > NAMED {
-        let more = uncommitted.len() - NAMED;
-        context
-            .term
-            .told(format!("  stays uncommitted: {more} more"));
-    }
+    const WHAT: &str = "  stays uncommitted: ";
+    let line = |(path, why): &(RepoPath, Uncommitted)| {
+        format!("{WHAT}{} ({why})", text::path(path.as_bytes()))
+    };
+    tell_first(&mut context.term, uncommitted, line, WHAT);
 }

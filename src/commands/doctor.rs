@@ -337,7 +337,10 @@ fn look_at_excludes(
             return;
         }
     };
-    let elsewhere = Excludes::elsewhere(workspace);
+    let elsewhere = Excludes::elsewhere(workspace).unwrap_or_else(|error| {
+        findings.note("repository", error.to_string(), None);
+        BTreeSet::new()
+    });
     for path in excludes.paths().filter(|path| !elsewhere.contains(path)) {
         let file = workspace.git.work_tree.join(&path);
         if file.symlink_metadata().is_err() {

@@ -269,9 +269,8 @@ fn report(context: &mut Context, plan: &Plan, workspace: &Workspace, dry_run: bo
         let gone = Gone {
             id: &session.id,
             state: match session.shelf {
-                Shelf::Archive => "archived",
-                Shelf::Shared => "fetched",
                 Shelf::Active => "in a work tree that is gone",
+                shelf => shelf.in_words(),
             },
             turns: session.turns,
             last_used: session.last_used,

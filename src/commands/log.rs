@@ -311,11 +311,7 @@ impl List<'_> {
 }
 
 fn heading(context: &mut Context, session: &Session) -> Result<()> {
-    let state = match session.shelf {
-        Shelf::Active => "active",
-        Shelf::Archive => "archived",
-        Shelf::Shared => "fetched",
-    };
+    let state = session.shelf.in_words();
     let line = format!("{} ({state})", style::heading(&session.id));
     context.term.line(line).printed()
 }

@@ -56,7 +56,7 @@ use std::sync::Arc;
 
 use crate::clock::{self, Stopwatch};
 use crate::env;
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result, While, first_of};
 use crate::history::git::{Answer, Group, Prompts, Remote, RepoPath};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
@@ -67,6 +67,7 @@ use crate::history::snapshot::Moment;
 use crate::history::store::Stores;
 use crate::history::workspace::{Locked, Place, Start, Workspace};
 use crate::process::Trace;
+use crate::term::text::plural;
 use crate::term::{self, Term, style, text};
 
 /// What every verb is given.
@@ -244,31 +245,37 @@ fn paths_meant(workspace: &Workspace, arguments: &[PathBuf]) -> Result<Vec<RepoP
 
 /// Names what a turn could not hold.
 fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
-    const NAMED: usize = 5;
-    for skipped in skipped.iter().take(NAMED) {
+    let line = |skipped: &Skipped| {
         let path = text::path(skipped.path.as_bytes());
         let what = match skipped.why {
             Why::Unfiltered => "as it is",
             _ => "not in it",
         };
-        term.told(format!("  {what}: {path} ({})", skipped.why));
+        format!("  {what}: {path} ({})", skipped.why)
+    };
+    tell_first(term, skipped, line, "  and ");
+}
+
+/// How many of what may be many are named.
+const NAMED: usize = 5;
+
+/// Tells the first of these, a line each, and how many more there are.
+fn tell_first<T>(term: &mut Term, all: &[T], line: impl Fn(&T) -> String, before_more: &str) {
+    for one in all.iter().take(NAMED) {
+        term.told(line(one));
     }
-    if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        term.told(format!("  and {more} more"));
+    if all.len() > NAMED {
+        term.told(format!("{before_more}{} more", all.len() - NAMED));
     }
 }
 
 /// Names files that a turn is the first to hold, and that had better be in none.
 fn name_secrets(term: &mut Term, secrets: &[RepoPath]) {
-    const NAMED: usize = 5;
-    let named = secrets.iter().take(NAMED);
-    let mut named: Vec<String> = named.map(|path| text::path(path.as_bytes())).collect();
-    match secrets.len() {
-        0 => return,
-        1..=NAMED => {}
-        count => named.push(format!("{} more", count - NAMED)),
+    if secrets.is_empty() {
+        return;
     }
-    let named = named.join(", ");
+    let named = secrets.iter().map(|path| text::path(path.as_bytes()));
+    let named = first_of(NAMED, named);
     term.warn(format!(
         "turns hold now what by its name is for secrets: {named}"
     ));
@@ -296,12 +303,5 @@ fn stat(stat: &crate::history::git::Stat) -> String {
             style::added(format!("+{added}")),
             style::removed(format!("-{removed}"))
         ),
-    }
-}
-
-fn plural(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
     }
 }

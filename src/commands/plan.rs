@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed, plural, tell_first};
 use crate::error::Result;
 use crate::history::git::{RepoPath, git_bytes};
 use crate::history::journal::beyond::What;
@@ -119,21 +119,17 @@ fn why(plan: &Plan, path: &RepoPath, action: &Action) -> String {
 
 /// Names what was left alone.
 pub fn name_kept(context: &mut Context, plan: &Plan) {
-    const NAMED: usize = 5;
+    const WHAT: &str = "  left alone: ";
     let kept: Vec<(&RepoPath, String)> = plan
         .actions
         .iter()
         .filter(|(_, action)| matches!(action, Action::Keep(_)))
         .map(|(path, action)| (path, why(plan, path, action)))
         .collect();
-    for (path, why) in kept.iter().take(NAMED) {
-        let path = text::path(path.as_bytes());
-        context.term.told(format!("  left alone: {path} ({why})"));
-    }
-    if kept.len() > NAMED {
-        let more = kept.len() - NAMED;
-        context.term.told(format!("  left alone: {more} more"));
-    }
+    let line = |(path, why): &(&RepoPath, String)| {
+        format!("{WHAT}{} ({why})", text::path(path.as_bytes()))
+    };
+    tell_first(&mut context.term, &kept, line, WHAT);
 }
 
 /// What became of a file of the journal.

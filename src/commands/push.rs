@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Context, Printed, plural, record};
 use crate::error::{Error, Result};
+use crate::history::limits::size;
 use crate::history::push::{Parcel, Secrets, Sending, Went, Wish, push};
 use crate::history::refnames::{SessionId, Shelf};
 use crate::history::remote::{self, Way};
@@ -148,8 +149,8 @@ fn report(
     let turns = plural(parcel.turns, "turn");
     if args.dry_run {
         let objects = plural(parcel.objects, "object");
-        let size = parcel.bytes.div_ceil(1024);
-        let line = format!("{id} for {shown}: {turns}, {objects}, {size} KiB");
+        let size = size(parcel.bytes);
+        let line = format!("{id} for {shown}: {turns}, {objects}, {size}");
         context.term.line(line).printed()?;
         for file in &parcel.files {
             let line = format!("  {}", text::path(file.as_bytes()));

@@ -126,15 +126,6 @@ pub fn difference(difference: &Difference) -> DifferenceRecord {
     }
 }
 
-/// The letter that git gives to a difference.
-pub fn status_letter(difference: &Difference) -> char {
-    match difference.status() {
-        "added" => 'A',
-        "deleted" => 'D',
-        _ => 'M',
-    }
-}
-
 /// Paths as JSON.
 pub fn paths(paths: &[RepoPath]) -> Value {
     json::path_list(paths.iter().map(RepoPath::as_bytes))

@@ -6,12 +6,12 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, moment, plural};
+use super::{Context, NAMED, Printed, moment, plural};
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::history::archive::close;
-use crate::history::git::Oid;
-use crate::history::limits::TooMuch;
+use crate::history::git::{Oid, short_branch};
+use crate::history::limits::{TooMuch, size};
 use crate::history::overlap::{self, Overlap, overlaps};
 use crate::history::prompt;
 use crate::history::refnames::{SessionId, Shelf};
@@ -132,9 +132,10 @@ fn foreign(workspace: &Workspace, id: &SessionId) -> Result<Session> {
             .hint("edio sessions lists them")
     })?;
     let worktree = worktree_of(&session);
+    let linked = workspace.linked()?;
     let gone = worktree.as_ref().is_some_and(|name| {
-        let folder = workspace.git.common_dir.join("worktrees").join(name);
-        name != "." && !folder.exists()
+        let mut linked = linked.iter().filter_map(|folder| folder.file_name());
+        name != "." && linked.all(|other| other != name.as_str())
     });
     if gone || worktree.as_ref() == Some(&workspace.name) {
         return Ok(session);
@@ -182,7 +183,7 @@ fn list(context: &mut Context) -> Result<u8> {
     sessions.retain(|s| s.shelf != Shelf::Shared || !is_own(s));
     sessions.sort_by_key(last_used);
     let changed = overlap::changed(&workspace, &sessions)?;
-    let overlaps = overlaps(&workspace, &sessions, &changed);
+    let overlaps = overlaps(&workspace, &sessions, &changed)?;
     context.page(&workspace);
     let sizes = sizes(context, &workspace, &sessions);
     let listed = sessions.iter().zip(&changed).zip(sizes);
@@ -233,17 +234,11 @@ fn with(overlap: &Overlap, id: &SessionId) -> Option<OverlapRecord> {
 }
 
 fn warn_of(context: &mut Context, overlap: &Overlap) {
-    const NAMED: usize = 5;
-    let paths = overlap.paths.iter().take(NAMED);
-    let paths: Vec<String> = paths.map(|path| text::path(path.as_bytes())).collect();
-    let more = overlap.paths.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!(" and {more} more"));
+    let paths = overlap.paths.iter();
+    let paths = first_of(NAMED, paths.map(|path| text::path(path.as_bytes())));
     context.term.warn(format!(
-        "{} and {} have both changed {}{}",
-        overlap.one,
-        overlap.other,
-        paths.join(", "),
-        more.unwrap_or_default()
+        "{} and {} have both changed {paths}",
+        overlap.one, overlap.other
     ));
 }
 
@@ -269,19 +264,11 @@ fn branch(session: &Session) -> Option<&str> {
     last.and_then(|turn| turn.note.head.branch.as_deref())
 }
 
-fn state(session: &Session) -> &'static str {
-    match session.shelf {
-        Shelf::Active => "active",
-        Shelf::Archive => "archived",
-        Shelf::Shared => "fetched",
-    }
-}
-
 fn record(session: &Session, here: bool, bytes: Option<u64>) -> Record {
     let began = session.turns.values().map(|turn| turn.seconds).min();
     Record {
         session: session.id.to_string(),
-        state: state(session),
+        state: session.shelf.in_words(),
         here,
         worktree: worktree_of(session),
         branch: branch(session).map(str::to_owned),
@@ -301,18 +288,16 @@ fn row(session: &Session, here: bool, files: Option<usize>, bytes: Option<u64>) 
         false => " ".to_owned(),
     };
     let age = last_used(session).map_or_else(String::new, |then| time::ago(clock::now(), then));
-    let branch = branch(session)
-        .unwrap_or("HEAD")
-        .trim_start_matches("refs/heads/");
+    let branch = short_branch(branch(session).unwrap_or("HEAD"));
     let branch = text::plain(branch.as_bytes());
     let agents = text::plain(agents(session).join(", ").as_bytes());
     format!(
-        "{mark} {}  {:<8}  {age:<16} {branch}  {}{}  {} KiB  {agents}",
+        "{mark} {}  {:<8}  {age:<16} {branch}  {}{}  {}  {agents}",
         style::turn(&session.id),
-        state(session),
+        session.shelf.in_words(),
         plural(session.turns.len(), "turn"),
         files.map_or_else(String::new, |files| format!(", {}", plural(files, "file"))),
-        bytes.map_or("?".to_owned(), |bytes| bytes.div_ceil(1024).to_string())
+        bytes.map_or("?".to_owned(), size)
     )
     .trim_end()
     .to_owned()

@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::calls::input_in_lines;
-use super::record::{DifferenceRecord, TurnRecord, difference, status_letter};
+use super::record::{DifferenceRecord, TurnRecord, difference};
 use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;
 use crate::history::compare::{Sides, beside_of, changed_by, differences, hidden_by};
 use crate::history::conversation::{self, What};
-use crate::history::git::{Difference, PatchStyle, git_bytes};
+use crate::history::git::{Difference, PatchStyle, git_bytes, short_branch};
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Turn};
 use crate::history::workspace::Workspace;
@@ -195,8 +195,8 @@ pub(super) fn head(context: &mut Context, session: &Session, turn: &Turn) -> Res
         lines.push(format!("ended   {ending}{}", code.unwrap_or_default()));
     }
     if let Some(branch) = &note.head.branch {
-        let branch = branch.trim_start_matches("refs/heads/");
-        lines.push(format!("branch  {}", text::plain(branch.as_bytes())));
+        let branch = text::plain(short_branch(branch).as_bytes());
+        lines.push(format!("branch  {branch}"));
     }
     lines.push(format!("changed {}", stat(&note.stat)));
     for skipped in &note.skipped {
@@ -241,7 +241,7 @@ pub(super) fn files(
 ) -> Result<()> {
     for change in changes {
         let path = text::path(change.path.as_bytes());
-        let line = format!(" {} {path}", status_letter(change));
+        let line = format!(" {} {path}", change.letter());
         context.term.line(line).printed()?;
     }
     for change in hidden {

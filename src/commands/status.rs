@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::{
-    DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped, status_letter,
-};
+use super::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
 use super::{Context, Printed, name_damaged, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
@@ -172,7 +170,7 @@ fn describe(
     }
     for change in changed.iter().take(NAMED) {
         let path = text::path(change.path.as_bytes());
-        lines.push(format!("  {} {path}", status_letter(change)));
+        lines.push(format!("  {} {path}", change.letter()));
     }
     if changed.len() > NAMED {
         lines.push(format!("  and {} more", changed.len() - NAMED));

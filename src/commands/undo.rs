@@ -7,6 +7,7 @@ use super::plan::{
 };
 use super::{Context, Printed, moment};
 use crate::error::Result;
+use crate::history::git::short_branch;
 use crate::history::turn::Turn;
 use crate::history::undo::{Direction, Reach, Undone, undo};
 use crate::term::{style, text};
@@ -95,7 +96,7 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
             counts(&undone.done)
         )),
         (None, Some((name, head))) => {
-            let name = text::plain(name.trim_start_matches("refs/heads/").as_bytes());
+            let name = text::plain(short_branch(name).as_bytes());
             let at = head.as_ref().map_or("no commit", |head| head.short());
             term.told(format!("{word}: {shown}; {name} is at {at}"));
         }

@@ -33,6 +33,15 @@ impl Difference {
             _ => "modified",
         }
     }
+
+    /// The letter that git gives to it.
+    pub fn letter(&self) -> char {
+        match self.status() {
+            "added" => 'A',
+            "deleted" => 'D',
+            _ => 'M',
+        }
+    }
 }
 
 /// How many files and lines differ.

@@ -57,6 +57,34 @@ impl Patterns {
     }
 }
 
+/// The pattern that matches just this path: a file, or a folder and what is in it.
+///
+/// A pattern is one line: where the path has a line break, any character may stand there.
+pub fn literal(path: &RepoPath) -> Vec<u8> {
+    let mut pattern = vec![b'/'];
+    for &byte in path.as_bytes() {
+        match byte {
+            b'*' | b'?' | b'[' | b'\\' | b' ' => pattern.extend([b'\\', byte]),
+            b'\n' | b'\r' => pattern.push(b'?'),
+            byte => pattern.push(byte),
+        }
+    }
+    pattern
+}
+
+/// The path that has this as its [`literal`] pattern, and no other has.
+pub fn path_of_literal(pattern: &[u8]) -> Option<RepoPath> {
+    let mut rest = pattern.strip_prefix(b"/")?.iter();
+    let mut path = Vec::new();
+    while let Some(&byte) = rest.next() {
+        path.push(match byte {
+            b'\\' => *rest.next()?,
+            byte => byte,
+        });
+    }
+    RepoPath::new(path).filter(|path| literal(path) == pattern)
+}
+
 /// A question to `git ls-files` under way.
 pub struct UntrackedQuestion(Option<Asked>);
 
@@ -220,7 +248,38 @@ fn lay_out(patterns: &Patterns, folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_literal_pattern_is_of_one_path(bytes in prop::collection::vec(
+            prop_oneof![any::<u8>(), prop::sample::select(&br"/*?[]\!# .a"[..])],
+            1..12,
+        )) {
+            if let Some(path) = RepoPath::new(bytes.clone()) {
+                let pattern = literal(&path);
+                prop_assert!(!pattern.contains(&b'\n') && !pattern.contains(&b'\r'));
+                let is_one_line = bytes.find_byteset(b"\n\r").is_none();
+                prop_assert_eq!(path_of_literal(&pattern), Some(path).filter(|_| is_one_line));
+            }
+            // Whatever else is written: either it is the pattern of what is read from it, or nothing is.
+            if let Some(path) = path_of_literal(&bytes) {
+                prop_assert_eq!(literal(&path), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_literal_pattern_keeps_a_backslash_that_is_in_the_path() {
+        let path = RepoPath::new(r"a\b [c]*").unwrap();
+        assert_eq!(literal(&path), br"/a\\b\ \[c]\*");
+        assert_eq!(path_of_literal(br"/a\\b\ \[c]\*"), Some(path));
+        for other in ["/a*", "/a?b", "/a b", "a", "//a", "/a/", r"/a\"] {
+            assert_eq!(path_of_literal(other.as_bytes()), None, "{other}");
+        }
+    }
 
     #[test]
     fn knows_where_a_pattern_names_just_one_place() {

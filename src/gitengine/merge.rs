@@ -17,11 +17,7 @@ pub enum Merged {
 }
 
 /// Nobody: these commits exist for one merge, and no ref ever points to them.
-const NOBODY: Signature<'static> = Signature {
-    name: "edio",
-    email: "edio@localhost",
-    seconds: 0,
-};
+const NOBODY: Signature<'static> = Signature::edio(0);
 
 impl Git {
     /// Merges what two trees have made of a base.

@@ -42,17 +42,19 @@ pub use diff::{Counted, Difference, PatchStyle, Stat};
 pub use error::{GitError, Result};
 pub use filters::{Conversion, LfsFiles};
 pub use graft::Grafting;
-pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion};
+pub use ignore::{IgnoreQuestion, Patterns, UntrackedQuestion, literal, path_of_literal};
 pub use index::{Contents, FileStamp, IndexEntry, Listing, PrivateIndex, Rejected};
 pub use merge::Merged;
-pub use moves::Line;
+pub use moves::{Line, SIGNS};
 #[cfg(test)]
 pub use noise::noise;
-pub use objects::{Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed};
+pub use objects::{
+    Commit, Entry, Mode, NewCommit, ObjectFormat, Objects, Oid, Signature, Signed, hex,
+};
 pub use pairs::Renamed;
 pub use paths::{RepoPath, git_bytes, in_one_line, os_path};
 pub use prune::{Pruned, Reflogs};
-pub use refs::{Before, DamagedRef, RefChange, RefCommits};
+pub use refs::{Before, DamagedRef, RefChange, RefCommits, short_branch};
 pub use repository::{Found, OLDEST, Pointed, Search, check_version, create, find, newest_commit};
 pub use status::{Changed, Head, Processes, Status, question as status_question};
 pub use transport::{Leaving, Remote, Sent};

@@ -16,8 +16,8 @@ use super::objects::{Entry, Mode, Oid};
 use super::paths::RepoPath;
 use super::trees::path_of_tree;
 
-/// Lines with fewer letters and digits than this are no sign of a move to git.
-const SIGNS: usize = 20;
+/// Lines with fewer letters and digits than this are no sign of a move to git: they may be alike by chance.
+pub const SIGNS: usize = 20;
 
 /// A line, as far as it counts: lines that differ in blanks only are the same. Few others are taken to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

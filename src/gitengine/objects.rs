@@ -9,6 +9,8 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 use sha1::Digest as _;
 
+use crate::error::first_of;
+
 use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
 use super::paths::{RepoPath, os_path};
@@ -116,7 +118,7 @@ fn hash_with<D: sha1::Digest>(
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -218,6 +220,11 @@ impl Mode {
         }
     }
 
+    /// Is it a file, executable or not?
+    pub fn is_file(self) -> bool {
+        matches!(self, Mode::File | Mode::Executable)
+    }
+
     /// The six octal digits.
     pub fn digits(self) -> &'static str {
         match self {
@@ -246,6 +253,17 @@ pub struct Signature<'a> {
     pub email: &'a str,
     /// Seconds since 1970.
     pub seconds: i64,
+}
+
+impl Signature<'static> {
+    /// edio's own: it makes commits where nobody has told git a name, too.
+    pub const fn edio(seconds: i64) -> Self {
+        Self {
+            name: "edio",
+            email: "edio@localhost",
+            seconds,
+        }
+    }
 }
 
 /// Is the user's commit signed? `git commit-tree` does not heed `commit.gpgSign` by itself.
@@ -587,11 +605,8 @@ impl Git {
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         let oids = oids.ok_or_else(|| unexpected("git rev-list", &output))?;
         let missing = self.missing(&oids)?;
-        let others = missing.len().saturating_sub(1);
-        Ok(missing.first().map(|first| match others {
-            0 => format!("the object {first}"),
-            _ => format!("the object {first}, and {others} more"),
-        }))
+        let named = || format!("the object {}", first_of(1, missing.iter()));
+        Ok((!missing.is_empty()).then(named))
     }
 
     /// The commits that are reached from this one by first parents, itself first, without the user's own history.

@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 
 use super::command::{Answer, Ask, Asked, Git};
 use super::error::{GitError, Result};
-use super::objects::{Commit, Oid};
+use super::objects::{Commit, Oid, Signature};
 
 /// What a ref must be for a change to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +107,11 @@ impl HeadQuestion {
     }
 }
 
+/// The name of a branch, as people say it. What is no branch keeps its name.
+pub fn short_branch(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").unwrap_or(name)
+}
+
 impl Git {
     /// Makes all these changes, in this order, or none.
     ///
@@ -137,8 +142,9 @@ impl Git {
         // What somebody has put in a ref's place to point to another is replaced: the other never moves.
         let ask = self.ask("update-ref").args(["--no-deref", "--stdin", "-z"]);
         // With reftable git wants to know who it is and when, also where no reflog is kept, and dies of a date that is none.
-        ask.env("GIT_COMMITTER_NAME", "edio")
-            .env("GIT_COMMITTER_EMAIL", "edio@localhost")
+        let Signature { name, email, .. } = Signature::edio(0);
+        ask.env("GIT_COMMITTER_NAME", name)
+            .env("GIT_COMMITTER_EMAIL", email)
             .env("GIT_COMMITTER_DATE", "@0 +0000")
     }
 
@@ -377,5 +383,17 @@ trait IntoString {
 impl IntoString for Vec<u8> {
     fn into_string(self) -> std::result::Result<String, std::string::FromUtf8Error> {
         String::from_utf8(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_may_be_named_as_a_ref_is() {
+        assert_eq!(short_branch("refs/heads/topic/x"), "topic/x");
+        assert_eq!(short_branch("refs/heads/refs/heads/x"), "refs/heads/x");
+        assert_eq!(short_branch("HEAD"), "HEAD");
     }
 }

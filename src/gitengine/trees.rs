@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::command::Git;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, ObjectFormat, Oid};
+use super::objects::{Entry, Mode, ObjectFormat, Oid, hex};
 use super::paths::{AT_ONCE, RepoPath, os_path};
 
 impl Git {
@@ -218,8 +218,7 @@ impl Git {
     /// git failed.
     pub fn tree_files_named(&self, tree: &Oid, name: &[u8]) -> Result<Vec<(RepoPath, Entry)>> {
         let mut entries = self.tree_entries(tree)?;
-        let is_file = |mode| matches!(mode, Mode::File | Mode::Executable);
-        entries.retain(|(path, entry)| path.name() == name && is_file(entry.mode));
+        entries.retain(|(path, entry)| path.name() == name && entry.mode.is_file());
         Ok(entries)
     }
 }
@@ -322,10 +321,9 @@ pub(super) fn items(mut raw: &[u8], format: ObjectFormat) -> Option<Vec<Item>> {
         let (mode, rest) = raw.split_once_str(" ")?;
         let (name, rest) = rest.split_once_str("\0")?;
         let (oid, rest) = rest.split_at_checked(format.digits() / 2)?;
-        let digits: String = oid.iter().map(|byte| format!("{byte:02x}")).collect();
         items.push(Item {
             mode: mode.to_vec(),
-            oid: Oid::new(digits)?,
+            oid: Oid::new(hex(oid))?,
             name: name.to_vec(),
         });
         raw = rest;

@@ -1,7 +1,7 @@
 //! Turn 0: where a session begins.
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Head, Oid, Pointed, RefChange};
+use crate::gitengine::{Head, Oid, Pointed, RefChange, Signature};
 
 use super::bytes::{self, Unnoted};
 use super::journal;
@@ -12,7 +12,7 @@ use super::side::{self, OfTurn};
 use super::skipped;
 use super::snapshot::{Ground, Moment, note, remember};
 use super::state::Standing;
-use super::turn::{Ending, Kind, Note, Number, Work, signature};
+use super::turn::{Ending, Kind, Note, Number, Work};
 use super::workspace::{Locked, Workspace};
 
 /// The tree of HEAD, or the empty one before the first commit.
@@ -154,7 +154,7 @@ fn baseline_note(workspace: &Workspace, id: &SessionId, head: &Head) -> Note {
 
 fn write_baseline(workspace: &Locked, tree: &Oid, note: &Note, moment: Moment) -> Result<Oid> {
     let parents: Vec<&Oid> = note.head.commit.iter().collect();
-    let by = signature(moment.seconds);
+    let by = Signature::edio(moment.seconds);
     Ok(workspace
         .git
         .write_commit(tree, &parents, &by, &note.write())?)

@@ -281,7 +281,6 @@ fn is_shorter(file: &std::path::Path, bytes: u64) -> bool {
 }
 
 fn candidates(workspace: &Locked, tree: &Oid, scope: &Scope<'_>) -> Result<Vec<(RepoPath, Entry)>> {
-    let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
     let all = match scope {
         Scope::All => workspace.git.tree_entries(tree)?,
         Scope::Changed(differences) => differences
@@ -291,7 +290,7 @@ fn candidates(workspace: &Locked, tree: &Oid, scope: &Scope<'_>) -> Result<Vec<(
     };
     Ok(all
         .into_iter()
-        .filter(|(_, entry)| is_file(entry))
+        .filter(|(_, entry)| entry.mode.is_file())
         .collect())
 }
 

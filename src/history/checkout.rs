@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::gitengine::{
 
 use super::bytes::{self, RawIds, Unnoted, fingerprint, may_convert};
 use super::lock::Claim;
+use super::realpath::real;
 use super::restore::disk::{Content, Disk};
 use super::restore::{Look, OnDisk, clear_folder, lfs_pointer};
 use super::turn::Turn;
@@ -56,7 +57,7 @@ impl<'w> Room<'w> {
     ///
     /// The folder lies where the user's files or git's are.
     pub fn temporary(workspace: &'w Workspace, folder: &Path) -> Result<Self> {
-        let folder = real(folder)?;
+        let folder = real_folder(folder)?;
         refuse_inside(workspace, &folder).map_err(|error| {
             error.hint("name a folder elsewhere with --keep, or set TMPDIR to one")
         })?;
@@ -75,7 +76,7 @@ impl<'w> Room<'w> {
     ///
     /// It lies where the user's files or git's are, has something in it that is not edio's, or another edio works in it.
     pub fn kept(workspace: &'w Workspace, folder: &Path) -> Result<Self> {
-        let folder = real(folder)?;
+        let folder = real_folder(folder)?;
         refuse_inside(workspace, &folder).map_err(|error| error.hint("name a folder elsewhere"))?;
         let made = fs::create_dir_all(&folder);
         made.or_cannot(|| format!("can't make {}", folder.display()))?;
@@ -194,18 +195,8 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-/// The real path of a folder that need not exist.
-fn real(folder: &Path) -> Result<PathBuf> {
-    let exists = folder.ancestors().find_map(|above| {
-        let real = above.canonicalize().ok()?;
-        Some((real, folder.strip_prefix(above).ok()?))
-    });
-    let plain = |rest: &&Path| rest.components().all(|c| matches!(c, Component::Normal(_)));
-    match exists.filter(|(_, rest)| plain(rest)) {
-        Some((real, rest)) if rest.as_os_str().is_empty() => Ok(real),
-        Some((real, rest)) => Ok(real.join(rest)),
-        None => Err(Error::cannot(format!("can't find {}", folder.display()))),
-    }
+fn real_folder(folder: &Path) -> Result<PathBuf> {
+    real(folder).ok_or_else(|| Error::cannot(format!("can't find {}", folder.display())))
 }
 
 /// Nothing may come into the work tree, nor into the git directory.
@@ -365,7 +356,7 @@ impl Checkout<'_> {
         let entries = workspace.git.tree_entries(&turn.tree)?;
         let raw_ids = bytes::of_turn(workspace, turn)?;
         let filtered = self.filtered(&entries, &raw_ids)?;
-        let rules = self.rules_summed_up(&entries)?;
+        let rules = self.rules_summed_up(&entries);
         let wish = |(path, entry): (RepoPath, Entry)| {
             let source = match raw_ids.of(&path, &entry) {
                 _ if entry.mode == Mode::Gitlink => Source::Nowhere,
@@ -380,26 +371,24 @@ impl Checkout<'_> {
             (path, Wanted { mode, source })
         };
         let mut wishes: Wishes = entries.into_iter().map(wish).collect();
-        self.add_links(&mut wishes)?;
+        self.add_links(&mut wishes);
         Ok(wishes)
     }
 
     /// Adds the links to the work tree, where the turn holds nothing.
-    fn add_links(&self, wishes: &mut Wishes) -> Result<()> {
+    fn add_links(&self, wishes: &mut Wishes) {
         let format = self.room.workspace.git.format;
         for (path, target) in &self.room.links {
             let mut held = wishes.keys();
             if held.any(|held| held.is_within(path) || path.is_within(held)) {
                 continue;
             }
-            let id = format.hash_blob(target.len() as u64, target.as_slice());
             let wanted = Wanted {
                 mode: Mode::Symlink,
-                source: Source::Link(id.or_cannot(|| self.cannot("link", path))?),
+                source: Source::Link(format.hash_content(target)),
             };
             wishes.insert(path.clone(), wanted);
         }
-        Ok(())
     }
 
     /// The files whose bytes come out of git's filters, by the turn's own attribute files, which are in the stage then.
@@ -409,10 +398,9 @@ impl Checkout<'_> {
         raw_ids: &RawIds,
     ) -> Result<BTreeSet<RepoPath>> {
         let workspace = self.room.workspace;
-        let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
         let unknown = entries
             .iter()
-            .filter(|(path, entry)| is_file(entry) && raw_ids.of(path, entry).is_none());
+            .filter(|(path, entry)| entry.mode.is_file() && raw_ids.of(path, entry).is_none());
         let mut unknown: Vec<(RepoPath, Entry)> = unknown.cloned().collect();
         let rules = attribute_files(entries);
         let has_lfs = workspace.settings.filters().contains(&"lfs");
@@ -440,15 +428,13 @@ impl Checkout<'_> {
         Ok(unknown.into_iter().map(|(path, _)| path).collect())
     }
 
-    fn rules_summed_up(&self, entries: &[(RepoPath, Entry)]) -> Result<Oid> {
+    fn rules_summed_up(&self, entries: &[(RepoPath, Entry)]) -> Oid {
         let mut text = fingerprint(self.room.workspace).into_bytes();
         for (path, entry) in attribute_files(entries) {
             text.extend_from_slice(format!("\0{} ", entry.oid).as_bytes());
             text.extend_from_slice(path.as_bytes());
         }
-        let format = self.room.workspace.git.format;
-        let id = format.hash_blob(text.len() as u64, text.as_slice());
-        id.or_cannot(|| "can't sum up the attributes".to_owned())
+        self.room.workspace.git.format.hash_content(&text)
     }
 
     fn stage_files(&self, entries: &[(RepoPath, Entry)], lfs_files: LfsFiles) -> Result<()> {
@@ -714,10 +700,9 @@ fn interrupted() -> Error {
 }
 
 fn attribute_files(entries: &[(RepoPath, Entry)]) -> Vec<(RepoPath, Entry)> {
-    let is_file = |entry: &Entry| matches!(entry.mode, Mode::File | Mode::Executable);
     let rules = entries.iter();
     rules
-        .filter(|(path, entry)| path.name() == b".gitattributes" && is_file(entry))
+        .filter(|(path, entry)| path.name() == b".gitattributes" && entry.mode.is_file())
         .cloned()
         .collect()
 }

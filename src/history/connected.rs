@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Git, RepoPath, git_bytes};
+use crate::gitengine::{Git, RepoPath, git_bytes, hex, literal, path_of_literal};
 
 use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced, is_executable};
@@ -236,8 +236,7 @@ impl Remembered {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 impl Connected {
@@ -348,18 +347,15 @@ fn remove_if_empty(folder: &Path) {
     }
 }
 
-/// The pattern that matches just this path.
+/// The pattern that matches just this path, where there is one that is text.
 pub fn pattern_of(path: &RepoPath) -> Option<String> {
-    let text = path.as_bytes().to_str().ok()?;
-    let mut pattern = "/".to_owned();
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' => return None,
-            '*' | '?' | '[' | '\\' | ' ' => pattern.extend(['\\', c]),
-            c => pattern.push(c),
-        }
-    }
-    Some(pattern)
+    let pattern = String::from_utf8(literal(path)).ok()?;
+    path_of(&pattern).is_some().then_some(pattern)
+}
+
+fn path_of(pattern: &str) -> Option<String> {
+    let path = path_of_literal(pattern.as_bytes())?;
+    Some(path.to_string())
 }
 
 /// The block of edio's in `info/exclude`, which all worktrees of a repository share.
@@ -400,16 +396,18 @@ impl Excludes {
 
     /// The paths that edio's patterns match.
     pub fn paths(&self) -> impl Iterator<Item = String> {
-        let paths = self.patterns.iter();
-        paths.map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
+        self.patterns.iter().filter_map(|pattern| path_of(pattern))
     }
 
     /// The same, where another worktree has written them.
-    pub fn elsewhere(workspace: &Workspace) -> BTreeSet<String> {
-        let patterns = patterns_elsewhere(workspace).into_iter();
-        patterns
-            .map(|pattern| pattern.trim_start_matches('/').replace('\\', ""))
-            .collect()
+    ///
+    /// # Errors
+    ///
+    /// The other worktrees can't be listed, or what is remembered there can't be read.
+    pub fn elsewhere(workspace: &Workspace) -> Result<BTreeSet<String>> {
+        let patterns = patterns_elsewhere(workspace)?;
+        let paths = patterns.iter().filter_map(|pattern| path_of(pattern));
+        Ok(paths.collect())
     }
 
     /// Keeps other worktrees from changing it, as long as this is held. A change is noticed all the same, but of three at
@@ -426,7 +424,7 @@ impl Excludes {
     ///
     /// # Errors
     ///
-    /// It can't be written.
+    /// It can't be written, or the other worktrees can't be listed or read.
     pub fn change(
         mut self,
         workspace: &Locked,
@@ -434,7 +432,7 @@ impl Excludes {
         added: &BTreeSet<String>,
         dropped: &BTreeSet<String>,
     ) -> Result<()> {
-        let elsewhere = patterns_elsewhere(workspace);
+        let elsewhere = patterns_elsewhere(workspace)?;
         self.patterns.extend(added.iter().cloned());
         self.patterns
             .retain(|pattern| !dropped.contains(pattern) || elsewhere.contains(pattern));
@@ -477,17 +475,13 @@ fn split(text: &[u8]) -> (&[u8], [&[u8]; 2]) {
 }
 
 /// What the other worktrees of the repository keep out of git's sight.
-fn patterns_elsewhere(workspace: &Workspace) -> BTreeSet<String> {
-    let common = &workspace.git.common_dir;
-    let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten();
-    let linked = linked.flatten().map(|entry| entry.path());
-    let own = workspace.scratch();
-    let folders = linked.chain([common.clone()]).map(|git| git.join("edio"));
-    folders
-        .filter(|folder| *folder != own)
-        .flat_map(|folder| Connected::load(&folder).unwrap_or_default().files)
-        .filter_map(|file| file.excluded)
-        .collect()
+fn patterns_elsewhere(workspace: &Workspace) -> Result<BTreeSet<String>> {
+    let mut patterns = BTreeSet::new();
+    for folder in workspace.scratch_elsewhere()? {
+        let files = Connected::load(&folder)?.files.into_iter();
+        patterns.extend(files.filter_map(|file| file.excluded));
+    }
+    Ok(patterns)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::error::Result;
@@ -80,7 +79,7 @@ pub fn retention(workspace: &Workspace) -> Result<u32> {
 ///
 /// git failed.
 pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
-    let living = living_worktrees(&workspace.git.common_dir);
+    let living = living_worktrees(workspace)?;
     let keep = whole_number(workspace, "edio.keepturns")?;
     let mut plan = Plan::default();
     for session in Session::all(workspace)? {
@@ -139,18 +138,22 @@ pub(super) fn worktrees_of(session: &Session) -> BTreeSet<String> {
 }
 
 /// The names of the work trees that exist. Where it is not sure that one is gone, it exists.
-pub(super) fn living_worktrees(common_dir: &Path) -> BTreeSet<String> {
+///
+/// # Errors
+///
+/// They can't be listed.
+pub(super) fn living_worktrees(workspace: &Workspace) -> Result<BTreeSet<String>> {
     let mut living = BTreeSet::from([".".to_owned()]);
-    let entries = fs::read_dir(common_dir.join("worktrees"));
-    for entry in entries.into_iter().flatten().flatten() {
-        let folder = entry.path();
+    for folder in workspace.linked()? {
         let gone = fs::read_to_string(folder.join("gitdir"))
-            .is_ok_and(|git| !folder.join(git.trim_end()).exists());
+            .and_then(|git| folder.join(git.trim_end()).try_exists())
+            .is_ok_and(|is_there| !is_there);
         if !gone || folder.join("locked").exists() {
-            living.insert(entry.file_name().to_string_lossy().into_owned());
+            let name = folder.file_name().unwrap_or_default();
+            living.insert(name.to_string_lossy().into_owned());
         }
     }
-    living
+    Ok(living)
 }
 
 fn deletions(session: &Session, wanted: impl Fn(Leaf) -> bool) -> Vec<RefChange> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result, While, first_of};
 use crate::gitengine::{Header, Oid};
 
 use super::ancestry::Ancestry;
@@ -94,15 +94,12 @@ fn sessions(header: &Header) -> Result<BTreeMap<SessionId, Leaves>> {
 
 fn refuse_unfounded(workspace: &Locked, header: &Header) -> Result<()> {
     let unknown = workspace.git.unknown_commits(&header.prerequisites)?;
-    let Some(first) = unknown.first() else {
+    if unknown.is_empty() {
         return Ok(());
-    };
-    let more = match unknown.len() {
-        1 => String::new(),
-        several => format!(" and {} more", several - 1),
-    };
+    }
     Err(Error::cannot(format!(
-        "the session rests on a commit that is not here: {first}{more}"
+        "the session rests on a commit that is not here: {}",
+        first_of(1, unknown.iter())
     ))
     .hint("fetch the branch that it was made on: git fetch")
     .hint("or have it written with all that it needs: edio export --bundle FILE --self-contained"))

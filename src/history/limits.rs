@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Oid, RepoPath, Settings};
+use crate::gitengine::{Oid, RepoPath, Settings, literal};
 
 use super::session::Session;
 use super::workspace::{Locked, Workspace};
@@ -242,14 +242,11 @@ impl Heap {
         }
     }
 
-    /// The line of a `.gitignore` that matches just this folder, if nothing in it is tracked.
+    /// The line of a `.gitignore` that matches just this folder, if nothing in it is tracked and the line is text.
     fn rule(&self) -> Option<String> {
         let folder = self.folder.as_ref().filter(|_| !self.has_tracked)?;
-        let mut rule = folder.to_string();
-        for special in [r"\", "*", "?", "["] {
-            rule = rule.replace(special, &format!(r"\{special}"));
-        }
-        Some(format!("/{rule}/"))
+        let rule = String::from_utf8(literal(folder)).ok()?;
+        Some(format!("{rule}/"))
     }
 }
 

@@ -42,6 +42,7 @@ pub mod overlap;
 mod pack;
 pub mod prompt;
 pub mod push;
+mod realpath;
 pub mod recover;
 pub mod redact;
 pub mod refnames;
@@ -71,5 +72,6 @@ pub mod git {
     pub use crate::gitengine::{
         Answer, Blamed, Counted, Difference, Entry, Git, Group, Hunk, LOCAL_VARIABLES, Mode, Oid,
         PatchStyle, Prompts, Remote, RepoPath, Settings, Stat, check_version, git_bytes, os_path,
+        short_branch,
     };
 }

@@ -4,13 +4,13 @@
 //! knows what was meant, and what was there before.
 
 use crate::error::Result;
-use crate::gitengine::{Commit, GitError, NewCommit, Oid, RefChange};
+use crate::gitengine::{Commit, GitError, NewCommit, Oid, RefChange, Signature};
 
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
 use super::trailers::{self, Trailers};
-use super::turn::{Turn, signature};
+use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
 /// What was done.
@@ -248,7 +248,7 @@ impl Begun {
         let others = [&operation.to].into_iter().chain(&operation.head_after);
         parents.extend(others.filter(|oid| *oid != &operation.from));
         let message = operation.message(session);
-        let by = signature(seconds);
+        let by = Signature::edio(seconds);
         let git = workspace.git.synced();
         let commit = git.start_commit(&operation.tree, &parents, &by, &message)?;
         Ok(Self {

@@ -76,12 +76,16 @@ pub struct Overlap {
 }
 
 /// Where two sessions under way have changed the same paths.
+///
+/// # Errors
+///
+/// The work trees can't be listed.
 pub fn overlaps(
     workspace: &Workspace,
     sessions: &[Session],
     changed: &[Option<Vec<RepoPath>>],
-) -> Vec<Overlap> {
-    let living = living_worktrees(&workspace.git.common_dir);
+) -> Result<Vec<Overlap>> {
+    let living = living_worktrees(workspace)?;
     let live = sessions.iter().zip(changed).filter_map(|(session, paths)| {
         let is_live = session.shelf == Shelf::Active && is_alive(session, &living);
         let paths: BTreeSet<&RepoPath> = paths.iter().flatten().collect();
@@ -101,5 +105,5 @@ pub fn overlaps(
             }
         }
     }
-    overlaps
+    Ok(overlaps)
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Commit, Git, Oid, RefChange, Remote, RepoPath, Sent};
 
 use super::ancestry::Ancestry;
@@ -383,13 +383,8 @@ fn files(workspace: &Workspace, commits: &[Commit]) -> Result<Vec<RepoPath>> {
 }
 
 fn refuse_other(remote: &Remote, id: &SessionId, relation: &Relation) -> Result<()> {
-    let what = match relation {
-        Relation::Other(numbers) => {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            format!("with other turns: {}", numbers.join(", "))
-        }
-        Relation::Apart => "and it has gone on there in another way".to_owned(),
-        _ => return Ok(()),
+    let Some(what) = relation.obstacle() else {
+        return Ok(());
     };
     let name = remote::shown(remote);
     Err(Error::refused(format!("{name} has {id} already, {what}"))
@@ -409,21 +404,13 @@ fn refuse_leaks(id: &SessionId, leaks: &[Leak]) -> Result<()> {
     if leaks.is_empty() {
         return Ok(());
     }
-    let named = leaks
-        .iter()
-        .take(NAMED)
-        .map(|leak: &Leak| match leak.path() {
-            Some(path) => format!("{} ({leak})", String::from_utf8_lossy(path)),
-            None => leak.to_string(),
-        });
-    let named: Vec<String> = named.collect();
-    let more = match leaks.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
+    let in_words = |leak: &Leak| match leak.path() {
+        Some(path) => format!("{} ({leak})", String::from_utf8_lossy(path)),
+        None => leak.to_string(),
     };
     Err(Error::refused(format!(
-        "{id} has what looks like a secret: {}{more}",
-        named.join(", ")
+        "{id} has what looks like a secret: {}",
+        first_of(NAMED, leaks.iter().map(in_words))
     ))
     .hint(format!(
         "to see all of it: edio redact --check --files --session {id}"

@@ -103,6 +103,15 @@ impl Shelf {
             Shelf::Shared => SHARED,
         }
     }
+
+    /// What is said of a session on it.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Shelf::Active => "active",
+            Shelf::Archive => "archived",
+            Shelf::Shared => "fetched",
+        }
+    }
 }
 
 /// What a ref of a session is for.

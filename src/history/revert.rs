@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
 use super::bytes::{self, RawIds};
@@ -203,11 +203,10 @@ fn only_paths(workspace: &Locked, wish: &Wish, before: &Oid) -> Result<Oid> {
 }
 
 fn conflict(wish: &Wish, paths: &[RepoPath]) -> Error {
-    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
     Error::refused(format!(
         "{}: what came after changed the same lines",
         wish.in_words()
     ))
-    .because(format!("in conflict: {}", named.join(", ")))
+    .because(format!("in conflict: {}", first_of(10, paths.iter())))
     .hint("leave those paths out, or revert the later turns first: edio log PATH")
 }

@@ -353,7 +353,7 @@ impl Session {
         let tips: Vec<&Oid> = self.refs.iter().map(|(_, oid)| oid).collect();
         for commit in ancestry::history(workspace, &tips)? {
             let turn = Turn::read(&commit).filter(|turn| turn.note.session == self.id);
-            let numbered = |turn: &Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+            let numbered = |turn: &Turn| turn.note.kind.is_numbered();
             if let Some(turn) = turn.filter(numbered)
                 && !session.turns.contains_key(&turn.number().turn)
             {

@@ -57,6 +57,20 @@ pub enum Relation {
     Apart,
 }
 
+impl Relation {
+    /// What keeps the one from following the other, said of a session that is there already. `None` where nothing does.
+    pub(super) fn obstacle(&self) -> Option<String> {
+        match self {
+            Relation::Other(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                Some(format!("with other turns: {}", numbers.join(", ")))
+            }
+            Relation::Apart => Some("and it has gone on in another way".to_owned()),
+            Relation::Same | Relation::Ahead | Relation::Behind => None,
+        }
+    }
+}
+
 impl State {
     /// The state of a session of this repository.
     ///
@@ -185,7 +199,7 @@ fn check_leaves(workspace: &Workspace, id: &SessionId, leaves: &Leaves) -> Resul
 
 /// The turns among these snapshots, by number: one for each, and none that is lower than the one before it.
 fn numbered(id: &SessionId, snapshots: &[Turn]) -> Result<BTreeMap<u32, Oid>> {
-    let is_turn = |turn: &&Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+    let is_turn = |turn: &&Turn| turn.note.kind.is_numbered();
     let mut turns = BTreeMap::new();
     for turn in snapshots.iter().filter(is_turn) {
         let number = turn.number().turn;
@@ -415,13 +429,8 @@ pub fn taken(
 
 /// Never is a session overwritten that is here with other turns.
 fn refuse_other(id: &SessionId, relation: &Relation) -> Result<()> {
-    let what = match relation {
-        Relation::Other(numbers) => {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            format!("with other turns: {}", numbers.join(", "))
-        }
-        Relation::Apart => "and has gone on in another way".to_owned(),
-        _ => return Ok(()),
+    let Some(what) = relation.obstacle() else {
+        return Ok(());
     };
     Err(Error::refused(format!("{id} is here already, {what}"))
         .hint(format!("see what is here: edio log --session {id}")))

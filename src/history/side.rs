@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefChange, RepoPath};
+use crate::gitengine::{
+    Entry, IndexEntry, Mode, Oid, PrivateIndex, Pruned, RefChange, RepoPath, Signature,
+};
 
 use super::ancestry;
 use super::bytes::{self, RawIds};
@@ -18,7 +20,7 @@ use super::session::{Damaged, Session};
 use super::skipped::{self, Skipped};
 use super::trailers::{self, Trailers};
 use super::transcript;
-use super::turn::{Turn, signature};
+use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
 /// In which part of a side commit something is saved.
@@ -381,7 +383,7 @@ pub fn copies(workspace: &Locked, id: &SessionId, sides: &[Oid]) -> Result<Optio
             .with(COPY_OF, commit.oid.as_str())
             .message("What a turn's tree can't hold, and a restore needs");
         let parents: Vec<&Oid> = last.iter().collect();
-        let by = signature(commit.seconds);
+        let by = Signature::edio(commit.seconds);
         last = Some(workspace.git.write_commit(&tree, &parents, &by, &message)?);
     }
     Ok(last)
@@ -518,7 +520,7 @@ fn commit(
     let name = refnames::name(Shelf::Active, id, Leaf::Side);
     let before = last_of_chain(workspace, &name)?;
     let parents: Vec<&Oid> = before.iter().collect();
-    let commit = git.write_commit(&tree, &parents, &signature(seconds), &message)?;
+    let commit = git.write_commit(&tree, &parents, &Signature::edio(seconds), &message)?;
     refs::change(workspace, &[RefChange::set(name, before.as_ref(), &commit)])?;
     Ok(commit)
 }

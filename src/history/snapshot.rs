@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Result};
-use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Stat};
+use crate::error::{Error, Result, first_of};
+use crate::gitengine::{Errand, Head, Oid, Pointed, RefChange, RepoPath, Signature, Stat};
 
 use super::baseline::{begin_at_head, head_tree};
 use super::bytes::{self, RawIds, Unnoted};
@@ -23,7 +23,7 @@ use super::session::Session;
 use super::side::{self, OfTurn};
 use super::skipped::{self, Skipped};
 use super::state::Standing;
-use super::turn::{Ending, Kind, Note, Number, Turn, Work, signature};
+use super::turn::{Ending, Kind, Note, Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
 
 /// What to do where the work tree is the current turn's.
@@ -446,7 +446,7 @@ pub fn write_turn(
             _ if ground.standing.is_open_step() => ground.standing.number.step,
             _ => 0,
         };
-        let by = signature(seconds);
+        let by = Signature::edio(seconds);
         let commit = workspace
             .git
             .write_commit(tree, &[&parent], &by, &note.write())?;
@@ -594,17 +594,9 @@ fn summary_with(paths: &[&RepoPath], look: &Look) -> String {
 /// `a, b and 3 more`: what a turn without a message is called.
 fn summary(paths: &[&RepoPath]) -> String {
     const NAMED: usize = 3;
-    let names: Vec<String> = paths
-        .iter()
-        .take(NAMED)
-        .map(|path| path.in_one_line())
-        .collect();
-    match (names.as_slice(), paths.len()) {
-        ([], _) => "Nothing changed".to_owned(),
-        (names, count) if count > NAMED => {
-            format!("{} and {} more", names.join(", "), count - NAMED)
-        }
-        (names, _) => names.join(", "),
+    match paths {
+        [] => "Nothing changed".to_owned(),
+        _ => first_of(NAMED, paths.iter().map(|path| path.in_one_line())),
     }
 }
 

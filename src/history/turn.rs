@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gitengine::{Commit, GitError, Head, Oid, Signature, Stat};
+use crate::gitengine::{Commit, GitError, Head, Oid, Stat};
 
 use super::choice::Choice;
 use super::refnames::SessionId;
@@ -37,6 +37,11 @@ const KINDS: [Kind; 5] = [
 ];
 
 impl Kind {
+    /// Has it a turn number of its own?
+    pub fn is_numbered(self) -> bool {
+        !matches!(self, Kind::Step | Kind::Baseline)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Kind::Baseline => "baseline",
@@ -351,15 +356,6 @@ fn listed(text: &str) -> Vec<String> {
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
-}
-
-/// edio's own signature: turns are made where nobody has told git a name, too.
-pub fn signature(seconds: i64) -> Signature<'static> {
-    Signature {
-        name: "edio",
-        email: "edio@localhost",
-        seconds,
-    }
 }
 
 /// `3 12 4`: files, lines added, lines removed.

@@ -11,7 +11,7 @@ use super::push::refused_there;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::remote::{self, Incoming};
 use super::shared::Leaves;
-use super::turn::{Kind, Turn};
+use super::turn::Turn;
 use super::workspace::{Locked, Workspace};
 
 /// A session that goes from a remote.
@@ -146,7 +146,7 @@ fn stale_among(
             Old::Before(days) => is_due(last_used, days, now),
         };
         if is_wanted {
-            let numbered = |turn: &&Turn| !matches!(turn.note.kind, Kind::Step | Kind::Baseline);
+            let numbered = |turn: &&Turn| turn.note.kind.is_numbered();
             due.push(Stale {
                 id: (*id).clone(),
                 turns: turns.iter().filter(numbered).count(),

@@ -15,12 +15,16 @@ use crate::gitengine::{
 use crate::process::Trace;
 
 use super::lock::Lock;
+use super::realpath::nearest;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
 use super::store::{Store, Stores};
 
 /// The folder in the scratch folder in which new objects lie until they are needed.
 pub const QUARANTINE: &str = "objects";
+
+/// The folder in the common directory in which git keeps the git directories of the linked work trees.
+const WORKTREES: &str = "worktrees";
 
 /// Where a person stands, and what is known of the surroundings.
 #[derive(Clone)]
@@ -350,6 +354,36 @@ impl Workspace {
         same_folder(folder, &self.scratch())
     }
 
+    /// The git directories of the linked work trees of the repository, also of those that are gone.
+    ///
+    /// # Errors
+    ///
+    /// They can't be listed: there may be some.
+    pub fn linked(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.git.common_dir.join(WORKTREES);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries,
+        };
+        let paths = |entries: fs::ReadDir| entries.map(|entry| Ok(entry?.path())).collect();
+        entries
+            .and_then(paths)
+            .or_cannot(|| format!("can't list the work trees in {}", folder.display()))
+    }
+
+    /// The scratch folders of the other work trees of the repository. Not all need exist.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Workspace::linked`].
+    pub fn scratch_elsewhere(&self) -> Result<Vec<PathBuf>> {
+        let own = self.scratch();
+        let git_dirs = self.linked()?.into_iter();
+        let git_dirs = git_dirs.chain([self.git.common_dir.clone()]);
+        let folders = git_dirs.map(|git_dir| git_dir.join("edio"));
+        Ok(folders.filter(|folder| *folder != own).collect())
+    }
+
     /// Makes the scratch folder. Returns its path.
     ///
     /// # Errors
@@ -431,11 +465,11 @@ fn scratch_of(git: &Git) -> PathBuf {
     git.git_dir.join("edio")
 }
 
-/// The name of the work tree: git keeps the linked ones in `worktrees/<name>` of the common directory.
+/// The name of the work tree.
 fn name_of(git: &Git) -> String {
     let linked = git
         .git_dir
-        .strip_prefix(git.common_dir.join("worktrees"))
+        .strip_prefix(git.common_dir.join(WORKTREES))
         .ok();
     linked.map_or_else(
         || ".".to_owned(),
@@ -458,13 +492,12 @@ fn below(top: &Path, path: &Path) -> Option<Vec<u8>> {
     if let Ok(rest) = path.strip_prefix(top) {
         return Some(git_bytes(rest));
     }
-    let exists = path.ancestors().skip(1).find_map(|folder| {
-        let real = fs::canonicalize(folder).ok()?;
-        Some((real, path.strip_prefix(folder).ok()?))
-    });
-    let (real, rest) = exists?;
-    let inside = real.strip_prefix(top).ok()?;
-    Some(git_bytes(&inside.join(rest)))
+    // A link that is meant itself is not followed.
+    let above = path.parent()?;
+    let name = path.strip_prefix(above).ok()?;
+    let (there, rest) = nearest(above)?;
+    let inside = there.strip_prefix(top).ok()?;
+    Some(git_bytes(&inside.join(rest).join(name)))
 }
 
 /// Where the scratch folder probably is: in the `.git` of the nearest folder above that has one.

@@ -70,6 +70,14 @@ pub fn path(bytes: &[u8]) -> String {
     format!("\"{}\"", plain(&quotable))
 }
 
+/// `3 files`.
+pub fn plural(count: usize, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    }
+}
+
 /// A word of a command, as one types it in a shell: quoted where it must be. Control characters and what is no UTF-8 are
 /// shown as bash, zsh and ksh read them in `$'…'`.
 pub fn word(bytes: &[u8]) -> String {

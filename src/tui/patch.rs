@@ -208,11 +208,7 @@ impl Patch {
 impl File {
     fn of(counted: Counted) -> Self {
         let difference = counted.difference;
-        let status = match difference.status() {
-            "added" => 'A',
-            "deleted" => 'D',
-            _ => 'M',
-        };
+        let status = difference.letter();
         let kind = |entry: &Option<Entry>| entry.as_ref().map(|entry| &entry.mode.digits()[..3]);
         let kinds = (kind(&difference.old), kind(&difference.new));
         let is_other = matches!(kinds, (Some(old), Some(new)) if old != new);

@@ -3,11 +3,12 @@
 use super::event::{AtTerminal, Commit, Does, News, Plan, Restore, Told};
 use crate::error::Error;
 use crate::history::accept::{Accepted, Prepared, Uncommitted};
-use crate::history::git::{Difference, RepoPath, Stat};
+use crate::history::git::{Difference, RepoPath, Stat, short_branch};
 use crate::history::restore::{self, Action, Performed, Restored, Wish};
 use crate::history::snapshot::Taken;
 use crate::history::turn::Turn;
 use crate::history::undo::{Direction, Undone};
+use crate::term::text::plural;
 
 const UNDO: &str = "u: undo";
 
@@ -43,14 +44,6 @@ pub fn with_settled(news: News, settled: Option<String>) -> News {
             ..told
         }),
         (news, _) => news,
-    }
-}
-
-/// `3 files`.
-pub fn plural(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
     }
 }
 
@@ -132,7 +125,7 @@ pub fn undone(direction: Direction, undone: &Undone) -> Told {
             counts(&undone.done)
         ),
         (None, Some((name, head))) => {
-            let name = name.trim_start_matches("refs/heads/");
+            let name = short_branch(name);
             let at = head.as_ref().map_or("no commit", |head| head.short());
             format!("{word}: {what}; {name} is at {at}")
         }
@@ -196,7 +189,7 @@ pub fn accepted(accepted: &Accepted) -> Told {
 }
 
 fn branch(branch: Option<&str>) -> &str {
-    branch.unwrap_or("HEAD").trim_start_matches("refs/heads/")
+    short_branch(branch.unwrap_or("HEAD"))
 }
 
 fn stat(stat: &Stat) -> String {
@@ -272,14 +265,9 @@ pub fn plan_of_accept(
     terminal: AtTerminal,
 ) -> Plan {
     let path = |change: &Difference| {
-        let letter = match change.status() {
-            "added" => 'A',
-            "deleted" => 'D',
-            _ => 'M',
-        };
         let whole = prepared.whole.contains(&change.path);
         let whole = whole.then(|| "whole, with what was uncommitted there before".to_owned());
-        (letter, change.path.clone(), whole)
+        (change.letter(), change.path.clone(), whole)
     };
     let left_alone = left
         .iter()

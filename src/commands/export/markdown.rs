@@ -6,7 +6,6 @@
 use std::io::Read;
 
 use super::super::calls;
-use super::super::record::status_letter;
 use super::super::{Context, Printed};
 use crate::error::Result;
 use crate::history::compare::Comparison;
@@ -161,7 +160,7 @@ fn files(workspace: &Workspace, before: &Turn, turn: &Turn, no_diff: bool) -> Re
     let mut part = "\n**Files**\n\n".to_owned();
     for change in &changes {
         let path = text::path(change.path.as_bytes());
-        part.push_str(&format!("- {} {}\n", status_letter(change), code(&path)));
+        part.push_str(&format!("- {} {}\n", change.letter(), code(&path)));
     }
     if !no_diff {
         let style = PatchStyle { color: false };

@@ -2,7 +2,7 @@
 //! written down first.
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Commit, Difference, Head, Oid};
+use crate::gitengine::{Commit, Difference, Head, Oid, short_branch};
 
 use super::super::archive;
 use super::super::baseline;
@@ -313,7 +313,7 @@ fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> 
     }
     refuse_other_branch(operation, branch.as_deref())?;
     let name = operation.branch.as_deref().unwrap_or("HEAD");
-    let name = name.trim_start_matches("refs/heads/");
+    let name = short_branch(name);
     let short = operation.head_after.as_ref().map_or("", Oid::short);
     Err(Error::refused(format!(
         "{name} does not end with the accepted commit {short} any more"
@@ -326,7 +326,7 @@ fn refuse_other_branch(operation: &Operation, branch: Option<&str>) -> Result<()
     if branch == operation.branch.as_deref() {
         return Ok(());
     }
-    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+    let short = |name: &str| short_branch(name).to_owned();
     let name = short(operation.branch.as_deref().unwrap_or("HEAD"));
     let other = branch.map_or("none".to_owned(), short);
     Err(
@@ -360,7 +360,7 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
         .git
         .move_users_ref(name, before.as_ref(), after.as_ref(), &reason);
     moved.map_err(|error| {
-        let name = name.trim_start_matches("refs/heads/");
+        let name = short_branch(name);
         Error::cannot(format!("{name} could not be moved"))
             .because(error)
             .hint("somebody may have committed meanwhile, or a hook said no: try it again")

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Entry, GitError, Head, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
@@ -240,10 +240,8 @@ fn refuse_conflict(unmerged: &[RepoPath]) -> Result<()> {
     }
 }
 
-/// The paths, or the first of them.
 fn in_conflict(paths: &[RepoPath]) -> Error {
-    let named: Vec<String> = paths.iter().take(10).map(RepoPath::to_string).collect();
-    Error::cannot(format!("in conflict: {}", named.join(", ")))
+    Error::cannot(format!("in conflict: {}", first_of(10, paths.iter())))
 }
 
 fn write_commit(workspace: &Locked, tree: &Oid, head: &Head, message: &str) -> Result<Oid> {

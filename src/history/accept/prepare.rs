@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat};
+use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat, short_branch};
 
 use super::super::archive;
 use super::super::baseline;
@@ -283,7 +283,7 @@ fn refuse_other_branch(current: &Turn, head: &Head) -> Result<()> {
         return Ok(());
     }
     let name = |branch: &Option<String>| match branch {
-        Some(name) => name.trim_start_matches("refs/heads/").to_owned(),
+        Some(name) => short_branch(name).to_owned(),
         None => "no branch (a detached HEAD)".to_owned(),
     };
     let (theirs, ours) = (name(&current.note.head.branch), name(&head.branch));

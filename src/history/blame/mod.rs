@@ -17,14 +17,14 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::gitengine::{
-    Blame, BlameQuestion, Blamed, Brought, Entry, Line as Said, Mode, Oid, RepoPath, os_path,
-    ranges,
+    Blame, BlameQuestion, Blamed, Brought, Entry, Line as Said, Mode, Oid, RepoPath, Signature,
+    os_path, ranges,
 };
 
 use self::beyond::Elsewhere;
 pub use self::owner::Owner;
 use super::session::Session;
-use super::turn::{Turn, signature};
+use super::turn::Turn;
 use super::workspace::Workspace;
 
 pub use crate::gitengine::Follow;
@@ -105,7 +105,7 @@ impl Version {
         let message = b"The work tree, to be asked about";
         let commit = workspace
             .git
-            .write_commit(tree, &parents, &signature(0), message)?;
+            .write_commit(tree, &parents, &Signature::edio(0), message)?;
         Ok(Self {
             commit,
             is_unsaved: true,

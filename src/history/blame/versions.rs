@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::error::Result;
-use crate::gitengine::{Line, Oid, RepoPath};
+use crate::gitengine::{Line, Oid, RepoPath, SIGNS};
 
 use super::super::workspace::Workspace;
-
-/// How many letters and digits tell text from chance: what git asks of lines that moved.
-const SIGNS: usize = 20;
 
 /// Knows them, once they were asked for.
 #[derive(Default)]

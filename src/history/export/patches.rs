@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::Oid;
+use crate::gitengine::{Oid, Signature};
 
+use super::super::baseline::head_tree;
 use super::super::credit;
-use super::super::turn::{Turn, signature};
+use super::super::turn::Turn;
 use super::super::workspace::Locked;
 use super::Stretch;
 
@@ -43,7 +44,7 @@ pub fn patches(workspace: &Locked, stretch: &Stretch, folder: &Path) -> Result<P
         git.write_commit(
             &turn.tree,
             parents,
-            &signature(turn.seconds),
+            &Signature::edio(turn.seconds),
             message.as_bytes(),
         )
     };
@@ -53,18 +54,12 @@ pub fn patches(workspace: &Locked, stretch: &Stretch, folder: &Path) -> Result<P
         last = write(turn, &[&last], &message(workspace, turn)?)?;
     }
     let head = stretch.base.note.head.commit.clone();
-    let committed = match &head {
-        Some(head) => git
-            .commits(std::slice::from_ref(head))?
-            .pop()
-            .map(|c| c.tree),
-        None => Some(git.empty_tree()?),
-    };
+    let committed = head_tree(workspace, &stretch.base.note.head)?;
     let has = |turn: &&&Turn| changed.iter().any(|other| other.commit == turn.commit);
     let unchanged = stretch.turns.iter().filter(|turn| !has(&turn));
     Ok(Patches {
         files: git.format_patches(&first, &last, folder)?,
-        is_uncommitted: committed.as_ref() != Some(&stretch.base.tree),
+        is_uncommitted: committed != stretch.base.tree,
         unchanged: unchanged.map(|turn| turn.number().turn).collect(),
         head,
     })

@@ -10,12 +10,12 @@
 mod graph;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::gitengine::{Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat};
+use crate::error::{Error, Result, While};
+use crate::gitengine::{
+    Git, Oid, PrivateIndex, Pruned, RefChange, Reflogs, RepoPath, Stat, literal,
+};
 
 use self::graph::{Content, Graph, Node};
 use super::bytes;
@@ -227,7 +227,7 @@ fn divide(
 
 /// Writing to the session of another work tree that exists is refused: it has a lock of its own.
 fn refuse_elsewhere(workspace: &Workspace, session: &Session) -> Result<()> {
-    let living = gc::living_worktrees(&workspace.git.common_dir);
+    let living = gc::living_worktrees(workspace)?;
     let names = gc::worktrees_of(session);
     let elsewhere = names
         .iter()
@@ -363,22 +363,21 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
 ///
 /// # Errors
 ///
-/// One of their folders can't be written.
+/// They can't be listed, or one of their folders can't be read or written.
 pub fn let_go_elsewhere(workspace: Locked) -> Result<()> {
-    let (git, own) = (workspace.git.clone(), workspace.scratch());
+    let (git, others) = (workspace.git.clone(), workspace.scratch_elsewhere()?);
     // Two that hold a lock and wait for the other's would wait for ever.
     drop(workspace);
-    let linked = fs::read_dir(git.common_dir.join("worktrees")).into_iter();
-    let linked = linked.flatten().flatten().map(|entry| entry.path());
-    let folders = linked.chain([git.common_dir.clone()]);
-    let folders = folders.map(|folder| folder.join("edio"));
-    let others = folders.filter(|folder| folder != &own && folder.join(QUARANTINE).exists());
     // One that fails keeps none of the others from it.
-    let outcomes: Vec<Result<()>> = others.map(|folder| let_go(&git, &folder)).collect();
+    let outcomes: Vec<Result<()>> = others.iter().map(|folder| let_go(&git, folder)).collect();
     outcomes.into_iter().collect()
 }
 
 fn let_go(git: &Git, scratch: &Path) -> Result<()> {
+    let has_objects = scratch.join(QUARANTINE).try_exists();
+    if !has_objects.or_cannot(|| format!("can't look into {}", scratch.display()))? {
+        return Ok(());
+    }
     let _lock = Lock::take(scratch)?;
     empty_quarantine(git, scratch)
 }
@@ -489,11 +488,12 @@ fn hidden(workspace: &Locked, plan: &Plan, turn: &Turn) -> Result<Vec<RepoPath>>
 fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
     let git = &workspace.git;
     let known = workspace.settings.all(EXCLUDE);
-    let has_others = has_other_work_trees(git);
+    // It may be on disk there, too: the setting counts in all of them.
+    let has_others = !workspace.linked()?.is_empty();
     let mut added = Vec::new();
     for path in paths {
         let is_there = path.below(&git.work_tree).symlink_metadata().is_ok();
-        let pattern = literal_pattern(path);
+        let pattern = literal(path);
         let is_known = known.contains(&pattern.as_slice()) || added.contains(&pattern);
         if !is_known && (is_there || has_others) {
             git.add_setting(EXCLUDE, &pattern)?;
@@ -501,28 +501,6 @@ fn exclude(workspace: &Locked, paths: &[RepoPath]) -> Result<Vec<Vec<u8>>> {
         }
     }
     Ok(added)
-}
-
-/// Are there other work trees, in which it may be on disk, too? The setting counts in all of them.
-fn has_other_work_trees(git: &Git) -> bool {
-    match fs::read_dir(git.common_dir.join("worktrees")) {
-        Ok(mut linked) => linked.next().is_some(),
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
-    }
-}
-
-/// The path as a pattern of gitignore's that matches just this file, or this folder and what is in it.
-fn literal_pattern(path: &RepoPath) -> Vec<u8> {
-    let mut pattern = vec![b'/'];
-    for &byte in path.as_bytes() {
-        match byte {
-            b'*' | b'?' | b'[' | b'\\' | b' ' => pattern.extend([b'\\', byte]),
-            // A pattern is one line.
-            b'\n' | b'\r' => pattern.push(b'?'),
-            byte => pattern.push(byte),
-        }
-    }
-    pattern
 }
 
 /// Where a ref stands that was to move.

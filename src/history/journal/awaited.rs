@@ -8,6 +8,7 @@ use crate::gitengine::{RepoPath, git_bytes};
 
 use super::super::choice::{Choice, matched};
 use super::super::guard::{Guard, Guarded};
+use super::super::realpath::real;
 use super::super::state::Standing;
 use super::super::workspace::{Locked, Workspace};
 use super::beyond::Of;
@@ -67,16 +68,8 @@ pub fn await_files(
 /// Where a file stands that a tool names, behind all links. `None` where that can't be said, or is in a git directory.
 fn place_of(workspace: &Workspace, file: &Path) -> Option<Place> {
     let git = &workspace.git;
-    let file = git.work_tree.join(file);
     // Of what is not there yet, the folders that are there tell.
-    let (there, rest) = file.ancestors().find_map(|there| {
-        let real = there.canonicalize().ok()?;
-        Some((real, file.strip_prefix(there).ok()?))
-    })?;
-    let real = match rest.as_os_str().is_empty() {
-        true => there,
-        false => there.join(rest),
-    };
+    let real = real(&git.work_tree.join(file))?;
     let folders = [&git.git_dir, &git.common_dir];
     let mut folders = folders
         .iter()

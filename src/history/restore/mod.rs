@@ -12,8 +12,8 @@ mod source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::error::{Error, Result, While};
-use crate::gitengine::{Difference, Entry, Errand, Mode, Oid, RepoPath, Stat};
+use crate::error::{Error, Result, While, first_of};
+use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
@@ -500,19 +500,11 @@ fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
 }
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
-    let named: Vec<String> = obstacles
-        .iter()
-        .take(5)
-        .map(|obstacle| format!("{} is {}", obstacle.path, obstacle.what))
-        .collect();
-    let more = match obstacles.len().saturating_sub(named.len()) {
-        0 => String::new(),
-        count => format!(", and {count} more"),
-    };
+    let in_words = |obstacle: &Obstacle| format!("{} is {}", obstacle.path, obstacle.what);
     let error = Error::refused(format!(
         "{goal} has files where something else stands that would be lost"
     ))
-    .because(format!("{}{more}", named.join("; ")))
+    .because(first_of(5, obstacles.iter().map(in_words)))
     .hint("move it away, or restore other paths: edio restore TURN -f FILE");
     match obstacles.iter().any(|obstacle| obstacle.what == TOO_LARGE) {
         true => error.hint("or let turns hold larger files: git config edio.maxFileSize 2g"),
@@ -565,9 +557,8 @@ fn ignored_then(
     let stage = workspace.scratch().join("stage");
     clear_folder(&stage)?;
     let mut rules = workspace.git.tree_files_named(goal.tree, IGNORE_FILE)?;
-    let is_rules = |(path, entry): &&(RepoPath, Entry)| {
-        path.name() == IGNORE_FILE && matches!(entry.mode, Mode::File | Mode::Executable)
-    };
+    let is_rules =
+        |(path, entry): &&(RepoPath, Entry)| path.name() == IGNORE_FILE && entry.mode.is_file();
     rules.extend(goal.ignored.iter().filter(is_rules).cloned());
     let oids: Vec<Oid> = rules.iter().map(|(_, entry)| entry.oid.clone()).collect();
     let mut objects = workspace.git.objects(&oids)?;

@@ -219,8 +219,7 @@ impl Facts<'_> {
 }
 
 fn only_the_mode_differs(old: &Entry, new: &Entry) -> bool {
-    let file = |mode| matches!(mode, Mode::File | Mode::Executable);
-    old.oid == new.oid && file(old.mode) && file(new.mode)
+    old.oid == new.oid && old.mode.is_file() && new.mode.is_file()
 }
 
 impl Plan {

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::gitengine::{Entry, Errand, Mode, Oid, RepoPath, Status};
+use crate::gitengine::{Entry, Errand, Oid, RepoPath, Status};
 
 use super::super::bytes::may_convert;
 use super::super::workspace::Locked;
@@ -110,8 +110,7 @@ impl Edited {
 fn before_edits(status: &Status, passed: &Passed) -> Option<Vec<Oid>> {
     let before = |path: &RepoPath| {
         let before = status.before(path)?;
-        let is_file = matches!(before.mode, Mode::File | Mode::Executable);
-        is_file.then(|| before.oid.clone())
+        before.mode.is_file().then(|| before.oid.clone())
     };
     let Passed {
         taken,

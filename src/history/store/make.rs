@@ -13,6 +13,7 @@ use crate::gitengine::{self, Git, RepoPath, Search, git_bytes, os_path};
 use crate::process::Trace;
 
 use super::super::limits::{Flood, Limits, TooMuch, home_or_disk};
+use super::super::realpath::real;
 use super::super::scan::without_detours;
 use super::super::workspace::{Place, Workspace, is_repository, top_of};
 use super::{FOLDER, Store, Stores};
@@ -100,7 +101,7 @@ pub fn ground(place: &Place) -> Result<Ground> {
             .because(Error::refused(format!("it is {}", git_dir.display())))
             .hint("go to a work tree, or move it: git init --separate-git-dir"));
     }
-    let real = real(stores);
+    let real = real(stores).unwrap_or_else(|| stores.to_owned());
     if real.starts_with(&folder) || folder.starts_with(&real) {
         let error = Error::refused(format!("{shown} and the stores lie in each other"));
         return Err(error
@@ -154,19 +155,6 @@ fn refuse_overlap(folder: &Path, stores: &Stores) -> Result<()> {
 fn is_parted(inner: &Path, outer: &Path) -> bool {
     let mut between = inner.ancestors().take_while(|folder| *folder != outer);
     between.any(is_repository)
-}
-
-/// The real path of a folder that may not be there yet.
-fn real(folder: &Path) -> PathBuf {
-    match (
-        fs::canonicalize(folder),
-        folder.parent(),
-        folder.file_name(),
-    ) {
-        (Ok(real), ..) => real,
-        (Err(_), Some(above), Some(name)) => real(above).join(name),
-        _ => folder.to_owned(),
-    }
 }
 
 /// A store that is being made. Where it is not kept, nothing is left of it.

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Result, While};
-use crate::gitengine::{self, Git, PrivateIndex, RepoPath, Search, git_bytes, os_path};
+use crate::gitengine::{self, Git, PrivateIndex, RepoPath, Search, git_bytes, hex, os_path};
 use crate::process::Trace;
 
 pub use self::make::{Draft, Ground, ground, limit};
@@ -46,13 +46,9 @@ impl Store {
     /// Where the store of a folder lies, whether there is one or not. The path must be the real one.
     fn of(stores: &Path, folder: &Path) -> Self {
         let digest = Sha256::digest(git_bytes(folder));
-        let name: String = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         Self {
             folder: folder.to_owned(),
-            home: stores.join(name),
+            home: stores.join(hex(&digest[..16])),
         }
     }
 

@@ -52,9 +52,8 @@ fn title(canvas: &mut Canvas<'_>, area: Rect) {
         let (added, removed) = lines.fold((0, 0), |sum: (u64, u64), lines| {
             (sum.0 + lines.0, sum.1 + lines.1)
         });
-        let count = patch.files.len();
-        let plural = if count == 1 { "" } else { "s" };
-        pen.put(&format!("  {count} file{plural}"), theme.dim());
+        let files = text::plural(patch.files.len(), "file");
+        pen.put(&format!("  {files}"), theme.dim());
         pen.put(&format!(" +{added}"), theme.added());
         pen.put(&format!(" -{removed}"), theme.removed());
     }

@@ -103,10 +103,9 @@ fn title(canvas: &mut Canvas<'_>, layout: &Layout) {
     if let Some(book) = &state.book {
         let session = &book.session;
         let shelf = match session.shelf {
-            _ if book.is_own => "",
-            Shelf::Active => " (another work tree's)",
-            Shelf::Archive => " (archived)",
-            Shelf::Shared => " (fetched)",
+            _ if book.is_own => String::new(),
+            Shelf::Active => " (another work tree's)".to_owned(),
+            shelf => format!(" ({})", shelf.in_words()),
         };
         let id = text::plain(session.id.as_str().as_bytes());
         pen.put(&format!("  {id}{shelf}"), theme.dim());

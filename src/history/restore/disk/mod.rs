@@ -89,9 +89,7 @@ pub fn disk_blob_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Re
     match Disk::new(top).open(path)? {
         None => Ok(None),
         Some(Standing::File(file)) => format.hash_blob(file.metadata()?.len(), file).map(Some),
-        Some(Standing::Link(target)) => format
-            .hash_blob(target.len() as u64, target.as_slice())
-            .map(Some),
+        Some(Standing::Link(target)) => Ok(Some(format.hash_content(&target))),
     }
 }
 
