@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat, short_branch};
 
 use super::super::archive;
@@ -345,13 +345,7 @@ fn kept_out(workspace: &Locked, prepared: &Prepared) -> Result<Option<Error>> {
     let changed: BTreeSet<RepoPath> = changed.map(|difference| difference.path).collect();
     let mut left = uncommitted(workspace, prepared)?;
     left.retain(|(path, why)| is_kept_out(*why) && changed.contains(path));
-    let named = left.iter().take(NAMED);
-    let mut named: Vec<String> = named.map(|(path, why)| format!("{path} ({why})")).collect();
-    if left.len() > NAMED {
-        named.push(format!("{} more", left.len() - NAMED));
-    }
-    Ok(match left.is_empty() {
-        true => None,
-        false => Some(Error::cannot(named.join(", "))),
-    })
+    let named = left.iter().map(|(path, why)| format!("{path} ({why})"));
+    let named = Error::cannot(first_of(NAMED, named));
+    Ok((!left.is_empty()).then_some(named))
 }
