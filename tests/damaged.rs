@@ -167,6 +167,146 @@ fn a_damaged_session_is_not_put_away_and_never_pruned() {
     assert_eq!(repo.edio_refs(), refs);
 }
 
+/// A repository with a file `a` and four turns of it. Two steps led to the third, the first of which is gone.
+fn with_a_lost_step(way: Way) -> Repo {
+    let repo = Repo::with(&[("a", "v0\n")]);
+    for number in 1..=4 {
+        if number == 3 {
+            for step in 1..=2 {
+                repo.write("a", format!("v2\nstep {step}\n"));
+                repo.step(&format!("3.{step}"));
+            }
+        }
+        repo.write("a", format!("v{number}\n"));
+        repo.edio(["snapshot", "-m", &format!("turn {number}")])
+            .ok();
+    }
+    damage(&repo, &format!("{}~2", repo.turn_ref(3)), way);
+    repo
+}
+
+#[test]
+fn a_damaged_step_is_in_the_way_of_nothing_but_what_needs_it() {
+    for way in WAYS {
+        let repo = with_a_lost_step(way);
+        for words in [
+            &["log", "--steps"][..],
+            &["show", "4"],
+            &["sessions"],
+            &["diff", "2..3"],
+            &["revert", "4"],
+            &["undo"],
+        ] {
+            repo.edio(words).ok();
+        }
+        for number in [1, 2, 3] {
+            repo.edio(["restore", &number.to_string()]).ok();
+            assert_eq!(repo.read("a"), format!("v{number}\n"), "{way:?}");
+            repo.edio(["undo"]).ok();
+            assert_eq!(repo.read("a"), "v4\n", "{way:?}");
+        }
+        for words in [
+            &["show", "3"][..],
+            &["show", "3.2"],
+            &["diff", "@-2"],
+            &["revert", "2..4"],
+            &["bisect", "--good", "1", "--bad", "4", "--", "true"],
+        ] {
+            let ran = repo.edio(words);
+            let lost = ["what turn 3 grew from", "what turn 3.2 grew from"];
+            let ran = ran.fails(1);
+            assert!(lost.iter().any(|it| ran.stderr.contains(it)), "{ran}");
+        }
+    }
+}
+
+#[test]
+fn an_undo_that_comes_to_a_turn_whose_step_is_damaged_goes_nowhere_else() {
+    let repo = with_a_lost_step(Way::Missing);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("a"), "v3\n");
+    let ran = repo.edio(["undo"]);
+    let lost = "what turn 3 grew from can't be found";
+    assert!(ran.fails(1).stderr.contains(lost), "{ran}");
+    assert_eq!(repo.read("a"), "v3\n");
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("a"), "v4\n");
+}
+
+#[test]
+fn an_accept_that_lacks_turns_behind_a_damaged_step_is_refused() {
+    for way in WAYS {
+        let repo = with_a_lost_step(way);
+        let (refs, head) = (repo.edio_refs(), repo.git(["rev-parse", "HEAD"]));
+        for words in [
+            &["accept", "done"][..],
+            &["accept", "-m", "done", "--dry-run"],
+            &["accept", "done", "--turn", "3"],
+        ] {
+            let ran = repo.edio(words);
+            let stderr = &ran.fails(1).stderr;
+            let lost = "what turn 3 grew from can't be found";
+            assert!(stderr.contains(lost), "{way:?}: {ran}");
+            assert!(stderr.contains("edio sessions --close"), "{ran}");
+            assert_eq!(repo.edio_refs(), refs, "{words:?}");
+        }
+        repo.edio(["accept", "two", "--turn", "2"]).ok();
+        assert_ne!(repo.git(["rev-parse", "HEAD"]), head);
+    }
+    // What the hint says.
+    let repo = with_a_lost_step(Way::Missing);
+    repo.git(["commit", "-q", "-a", "-m", "by hand"]);
+    repo.edio(["sessions", "--close"]).ok();
+}
+
+#[test]
+fn p4_turns_behind_a_damaged_step_keep_their_refs() {
+    let repo = with_a_lost_step(Way::Garbled);
+    repo.git(["config", "edio.keepTurns", "2"]);
+    repo.edio(["gc"]).ok();
+    let refs = repo.edio_refs();
+    for (turn, stays) in [(1, true), (2, true), (3, false), (4, true)] {
+        let name = repo.turn_ref(4).replace("/4", &format!("/{turn} "));
+        assert_eq!(refs.contains(&name), stays, "{turn}: {refs}");
+    }
+}
+
+/// A git that is killed when it is asked for a line of turns, in the first place to look for programs.
+fn with_a_git_that_is_killed(repo: &Repo, words: &[&str]) -> Ran {
+    let bin = repo.outside().join("killed");
+    fs::create_dir_all(&bin).unwrap();
+    let path = crate::common::path();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'rev-list --first-parent'*) kill -9 $$;; esac\nPATH='{path}' exec git \"$@\"\n"
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(bin.join("git"), executable).unwrap();
+    let mut command = repo.command(words);
+    repo.ran(command.env("PATH", format!("{}:{path}", bin.display())))
+}
+
+#[test]
+fn a_git_that_fails_is_not_taken_for_the_beginning_of_the_line() {
+    let repo = Repo::with(&[("a", "v0\n")]);
+    for number in 1..=4 {
+        repo.write("a", format!("v{number}\n"));
+        if number == 3 {
+            repo.step("3.1");
+            repo.step("3.2");
+        }
+        repo.edio(["snapshot"]).ok();
+    }
+    repo.git(["config", "edio.keepTurns", "2"]);
+    let refs = repo.edio_refs();
+    for words in [&["accept", "done"][..], &["gc"], &["revert", "2..4"]] {
+        let ran = with_a_git_that_is_killed(&repo, words);
+        assert!(ran.fails(1).stderr.contains("signal 9"), "{ran}");
+        assert_eq!(repo.edio_refs(), refs, "{words:?}");
+    }
+    repo.edio(["accept", "done"]).ok();
+}
+
 #[test]
 fn p8_a_damaged_session_is_nobody_elses_trouble() {
     let repo = three_turns();

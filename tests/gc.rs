@@ -545,3 +545,30 @@ fn accept_starts_one_behind_it_where_something_is_old() {
     assert_eq!(repo.sessions("archive").len(), 1);
     assert_ne!(repo.sessions("archive"), [old]);
 }
+
+#[test]
+fn p4_a_turn_that_was_left_keeps_its_ref_where_another_sessions_turn_has_its_number() {
+    let repo = Repo::with(&[("a", "base\n")]);
+    let snapshot = |content: &str| {
+        repo.write("a", content);
+        repo.edio(["snapshot"]).ok();
+    };
+    for content in ["other 1\n", "other 2\n", "other 3\n"] {
+        snapshot(content);
+    }
+    let other = repo.sessions("active").remove(0);
+    repo.edio(["sessions", "--close"]).ok();
+    repo.edio(["restore", "3", "--session", &other]).ok();
+    snapshot("1\n");
+    snapshot("2\n");
+    repo.edio(["restore", "1"]).ok();
+    snapshot("3\n");
+    snapshot("4\n");
+    let left = repo.turn_ref(2);
+    repo.git(["config", "edio.keepTurns", "2"]);
+    repo.edio(["gc"]).ok();
+    let refs = repo.edio_refs();
+    assert!(refs.contains(&left), "{refs}");
+    assert!(!refs.contains(&left.replace("/2", "/3 ")), "{refs}");
+    assert_eq!(repo.in_turn(2, "a").unwrap(), "2\n");
+}

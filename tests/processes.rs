@@ -372,8 +372,8 @@ fn p7_the_processes_of_accept() {
     repo.git(["commit", "-q", "-m", "mine", "src/1"]);
     let merged = processes(&repo, &["accept", "-m", "merged"]);
     assert_snapshot!(listing([("plain", &plain), ("after a commit", &merged)]), @"
-    plain: rev-parse, config, ls-files, for-each-ref, status, cat-file, cat-file, cat-file, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (34)
-    after a commit: rev-parse, config, ls-files, for-each-ref, ls-files, status, cat-file, cat-file, cat-file, cat-file, update-index, write-tree, diff-tree, diff-tree, diff-tree, diff-tree, hash-object, hash-object, hash-object, hash-object, update-ref, merge-tree, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (48)
+    plain: rev-parse, config, ls-files, for-each-ref, status, cat-file, cat-file, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (33)
+    after a commit: rev-parse, config, ls-files, for-each-ref, ls-files, status, cat-file, cat-file, cat-file, update-index, write-tree, diff-tree, diff-tree, diff-tree, diff-tree, hash-object, hash-object, hash-object, hash-object, update-ref, merge-tree, diff-tree, rev-parse, for-each-ref, diff-tree, commit-tree, for-each-ref, ls-files, update-index, write-tree, hash-object, for-each-ref, hash-object, update-ref, ls-files, update-index, update-index, hash-object, update-ref, update-ref, for-each-ref, for-each-ref, update-ref, update-ref, for-each-ref, rev-list, cat-file (47)
     ");
 }
 
@@ -393,9 +393,9 @@ fn p7_the_processes_of_going_back_and_forth() {
         ("redo", &redo),
         ("revert", &revert),
     ]), @r"
-    undo a turn: rev-parse, config, status, for-each-ref, cat-file, cat-file, diff-tree, hash-object, update-ref, update-ref (10)
-    undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, diff-tree, hash-object, update-ref, update-ref (12)
-    redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, cat-file, unpack-objects, diff-tree, hash-object, update-ref, update-ref (14)
+    undo a turn: rev-parse, config, status, for-each-ref, cat-file, diff-tree, hash-object, update-ref, update-ref (9)
+    undo a restore: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, diff-tree, hash-object, update-ref, update-ref (11)
+    redo: rev-parse, config, status, for-each-ref, rev-list, cat-file, cat-file, cat-file, unpack-objects, diff-tree, hash-object, update-ref, update-ref (13)
     revert: rev-parse, config, for-each-ref, status, cat-file, hash-object, hash-object, hash-object, merge-tree, cat-file, cat-file, unpack-objects, diff-tree, diff-tree, hash-object, hash-object, update-ref, update-ref (18)
     ");
 }
@@ -463,6 +463,60 @@ fn p7_log_with_patches_asks_for_one_patch_a_turn() {
 fn p7_turns_start_no_more_processes_of_log_with_distances() {
     let verbs = [&["log", "--distance"][..]];
     assert_eq!(counts(5, 10, &verbs), counts(12, 10, &verbs));
+}
+
+/// A session of so many turns of so many steps each, and as many steps on the way to the next one.
+fn with_steps(turns: u32, steps: u32) -> Repo {
+    let repo = session(1, 5);
+    let take_steps = |turn: u32| {
+        for step in 1..=steps {
+            repo.write("src/0", format!("turn {turn}, step {step}\n"));
+            repo.step(&format!("{turn}.{step}"));
+        }
+    };
+    for turn in 2..=turns {
+        take_steps(turn);
+        repo.edio(["snapshot", "-m", &format!("turn {turn}")]).ok();
+    }
+    take_steps(turns + 1);
+    repo
+}
+
+#[test]
+fn p7_neither_turns_nor_their_steps_start_more_processes() {
+    let verbs = [
+        &["log"][..],
+        &["log", "--steps"],
+        &["log", "src/0"],
+        &["show"],
+        &["show", "3.2"],
+        &["show", "@-2"],
+        &["diff", "0..2.1"],
+        &["gc", "--dry-run"],
+        &["accept", "-m", "all", "--dry-run"],
+        &["snapshot"],
+        &["rewind", "1", "--dry-run"],
+        &["revert", "2..last", "--dry-run"],
+        &["revert", "last"],
+        &["undo"],
+        &["undo"],
+        &["redo"],
+        &["restore", "2"],
+        &["undo"],
+        &["restore", "@-2", "-f", "src/0"],
+        &["restore", "1"],
+        &["accept", "-m", "all"],
+    ];
+    let counts = |turns, steps| {
+        let repo = with_steps(turns, steps);
+        repo.git(["config", "edio.keepTurns", "2"]);
+        let counted = verbs.iter().map(|words| {
+            let count = processes(&repo, words).count();
+            format!("{}: {count}", words.join(" "))
+        });
+        counted.collect::<Vec<_>>()
+    };
+    assert_eq!(counts(3, 2), counts(12, 6));
 }
 
 /// A repository where so many sessions are archived, and one is under way.

@@ -448,6 +448,20 @@ impl Asked {
         Ok(finished)
     }
 
+    /// Waits, and returns what git printed before it ended, also where it gave up.
+    ///
+    /// # Errors
+    ///
+    /// It was killed, or its pipes broke.
+    pub fn unless_killed(self) -> Result<Vec<u8>> {
+        let command = self.text.clone();
+        let finished = self.finish()?;
+        if finished.status.signal().is_some() {
+            check(command, finished.status, &finished.stderr)?;
+        }
+        Ok(finished.stdout)
+    }
+
     /// Waits, and returns how it ended and what it printed.
     ///
     /// # Errors

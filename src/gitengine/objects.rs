@@ -618,6 +618,25 @@ impl Git {
         self.reachable(self.ask("rev-list").arg("--first-parent").arg(tip))
     }
 
+    /// So many at most of the commits that are reached from this one by first parents, itself first: down to one that can't
+    /// be read.
+    ///
+    /// # Errors
+    ///
+    /// git could not be started, or was killed.
+    pub fn nearest_first_parents(&self, tip: &Oid, most: usize) -> Result<Vec<Commit>> {
+        let mut oids = vec![tip.clone()];
+        if most > 1 {
+            let count = format!("--max-count={most}");
+            let ask = self.ask("rev-list").args(["--first-parent", &count]);
+            // It ends over what it can't read, and has listed all before it.
+            let listed = ask.arg(tip).start()?.unless_killed()?;
+            oids.extend(listed.lines().skip(1).filter_map(Oid::from_bytes));
+        }
+        let commits = self.commits_that_are_whole(&oids)?;
+        Ok(commits.into_iter().map_while(|commit| commit).collect())
+    }
+
     /// The last commits of a chain that changed the file of this name, the newest first: so many at most.
     ///
     /// # Errors

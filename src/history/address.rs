@@ -102,15 +102,14 @@ impl Address {
             Address::Number(Number { turn, step: 0 }) => session.turn(workspace, *turn),
             Address::Number(number) => find_step(workspace, session, *number),
             Address::Current { back } => {
-                let mut turn = session.current()?.clone();
-                for _ in 0..*back {
-                    if turn.note.kind == Kind::Baseline {
-                        return Err(Error::cannot(format!("there is no turn {self}"))
-                            .hint(session.which_turns()));
-                    }
-                    turn = session.before(workspace, &turn)?;
+                let current = session.current()?;
+                let line = session.whole_line(workspace, current);
+                let line: Vec<Turn> = line.take(*back as usize).collect::<Result<_>>()?;
+                match line.len() < *back as usize {
+                    false => Ok(line.into_iter().next_back().unwrap_or(current.clone())),
+                    true => Err(Error::cannot(format!("there is no turn {self}"))
+                        .hint(session.which_turns())),
                 }
-                Ok(turn)
             }
             Address::Last if session.turns.is_empty() && session.damaged.is_empty() => {
                 Err(Error::cannot("the session has no last turn").hint(session.which_turns()))
@@ -144,15 +143,18 @@ fn find_commit(session: &Session, digits: &str) -> Result<Turn> {
 
 /// Walks back from a turn, or from where the work tree stands, to the step of this number.
 fn find_step(workspace: &Workspace, session: &Session, number: Number) -> Result<Turn> {
-    let turns = session.turns.get(&number.turn);
-    let mut next = turns
-        .and_then(|turn| turn.parent.clone())
-        .or_else(|| session.current.as_ref().map(|turn| turn.commit.clone()));
-    while let Some(oid) = next {
-        match Turn::of(workspace, &oid)? {
-            Some(turn) if turn.number() == number => return Ok(turn),
-            Some(turn) if turn.note.kind == Kind::Step => next = turn.parent,
-            _ => break,
+    let is_step = |turn: &Turn| turn.note.kind == Kind::Step;
+    let turn = session.turns.get(&number.turn);
+    let tip = turn.or(session.current.as_ref());
+    let open = tip.filter(|tip| is_step(tip)).cloned().map(Ok);
+    let line = tip.map(|tip| session.snapshots_before(workspace, tip));
+    for step in open.into_iter().chain(line.into_iter().flatten()) {
+        let step = step?;
+        if !is_step(&step) {
+            break;
+        }
+        if step.number() == number {
+            return Ok(step);
         }
     }
     Err(Error::cannot(format!("there is no step {number}")).hint("edio log shows what there is"))

@@ -37,20 +37,11 @@ pub fn line(
                 .hint("name two turns: edio bisect --good TURN --bad TURN -- CMD"),
         );
     }
-    let lineage = session.lineage(workspace)?;
     let mut line = vec![bad.clone()];
-    let mut next = bad.parent.clone();
-    while let Some(oid) = next {
-        let turn = match lineage.of(&oid) {
-            Some(turn) => Some(turn.clone()),
-            // The user's own refs hold it, so that it is taken for the user's.
-            None => {
-                let commits = workspace.git.commits(std::slice::from_ref(&oid))?;
-                commits.first().and_then(Turn::read)
-            }
-        };
-        let Some(turn) = turn else { break };
-        next = turn.parent.clone();
+    let mut last = bad.clone();
+    for turn in session.snapshots_before(workspace, bad) {
+        let turn = turn?;
+        last.clone_from(&turn);
         let is_good = turn.commit == good.commit;
         if is_good || turn.note.kind != Kind::Step || grain == Grain::Steps {
             line.push(turn);
@@ -59,6 +50,9 @@ pub fn line(
             line.reverse();
             return Ok(line);
         }
+    }
+    if last.note.kind != Kind::Baseline {
+        return Err(session.lost_before(&last));
     }
     let (good, bad) = (good.number(), bad.number());
     Err(

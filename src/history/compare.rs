@@ -12,6 +12,7 @@ use super::address::{Address, Range};
 use super::bytes;
 use super::journal;
 use super::limits::TooMuch;
+use super::line::Line;
 use super::recover::{Interrupted, interrupted};
 use super::scan::look;
 use super::session::Session;
@@ -85,10 +86,10 @@ impl Comparison {
 pub fn changed_by(workspace: &Workspace, session: &Session, turn: &Turn) -> Result<Sides> {
     let old = match (turn.note.kind, &turn.parent) {
         (Kind::Baseline, _) => turn.tree.clone(),
-        (Kind::Step, Some(parent)) => {
-            let commits = workspace.git.commits(std::slice::from_ref(parent))?;
-            let before = commits.into_iter().next().map(|commit| commit.tree);
-            before.unwrap_or_else(|| turn.tree.clone())
+        (Kind::Step, parent) => {
+            let before = Line::at(workspace, session, parent.clone()).next();
+            let before = before.unwrap_or_else(|| Err(session.lost_before(turn)));
+            before?.tree
         }
         _ => session.before(workspace, turn)?.tree,
     };

@@ -21,19 +21,14 @@ pub struct Part {
 ///
 /// git failed.
 pub fn until(workspace: &Workspace, session: &Session, goal: &Turn) -> Result<Vec<Part>> {
-    let lineage = session.lineage_of_turns(workspace)?;
-    let mut line = Vec::new();
-    let mut next = match goal.note.kind {
-        Kind::Step => lineage.before(goal).1,
-        _ => Some(goal),
-    };
-    while let Some(turn) = next.filter(|turn| turn.note.kind != Kind::Baseline) {
-        line.push(turn);
-        next = lineage.before(turn).1;
-    }
+    let own = Some(goal).filter(|goal| goal.note.kind != Kind::Step);
+    let line = session.line(workspace, goal);
+    let line = own.cloned().map(Ok).into_iter().chain(line);
+    let mut line: Vec<Turn> = line.collect::<Result<_>>()?;
+    line.retain(|turn| turn.note.kind != Kind::Baseline);
     line.reverse();
-    let said = conversation::of_each(workspace, &line)?;
-    let parts = line.into_iter().cloned().zip(said);
+    let said = conversation::of_each(workspace, &line.iter().collect::<Vec<_>>())?;
+    let parts = line.into_iter().zip(said);
     let parts = parts.map(|(turn, entries)| Part { turn, entries });
     Ok(parts.collect())
 }

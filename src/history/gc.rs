@@ -97,8 +97,8 @@ pub fn plan(workspace: &Workspace, days: u32, now: i64) -> Result<Plan> {
                 id: session.id,
                 last_used,
             });
-        } else if let Some(thinned) = keep.and_then(|keep| thin(workspace, &session, keep)) {
-            plan.thinned.push(thinned);
+        } else if let Some(keep) = keep {
+            plan.thinned.extend(thin(workspace, &session, keep)?);
         }
     }
     Ok(plan)
@@ -165,44 +165,46 @@ fn deletions(session: &Session, wanted: impl Fn(Leaf) -> bool) -> Vec<RefChange>
 }
 
 /// The refs of the turns between the first and the last ones. The turns stay reachable from those.
-fn thin(workspace: &Workspace, session: &Session, keep: u32) -> Option<Thinned> {
+fn thin(workspace: &Workspace, session: &Session, keep: u32) -> Result<Option<Thinned>> {
     let keep = keep.max(2) as usize;
     if session.shelf != Shelf::Active || session.turns.len() <= keep {
-        return None;
+        return Ok(None);
     }
     let numbers: Vec<u32> = session.turns.keys().copied().collect();
     let middle = &numbers[1..numbers.len() - (keep - 1)];
-    let on_the_line = line(workspace, session);
+    let on_the_line = line(workspace, session)?;
     let dropped: Vec<u32> = middle
         .iter()
         .copied()
         .filter(|number| on_the_line.contains(number))
         .collect();
-    (!dropped.is_empty()).then(|| Thinned {
+    Ok((!dropped.is_empty()).then(|| Thinned {
         id: session.id.clone(),
         turns: dropped.len(),
         refs: deletions(
             session,
             |leaf| matches!(leaf, Leaf::Turn(number) if dropped.contains(&number)),
         ),
-    })
+    }))
 }
 
 /// The turns before the last one on its line: only these stay reachable without a ref of their own.
-fn line(workspace: &Workspace, session: &Session) -> BTreeSet<u32> {
+fn line(workspace: &Workspace, session: &Session) -> Result<BTreeSet<u32>> {
     let mut line = BTreeSet::new();
-    let mut next = session.turns.values().next_back().cloned();
-    while let Some(turn) = next {
-        next = session.before(workspace, &turn).ok();
-        if let Some(before) = next.as_ref().filter(|turn| turn.number().turn > 0) {
-            line.insert(before.number().turn);
-        } else {
-            break;
+    let last = session.turns.values().next_back();
+    for turn in last
+        .into_iter()
+        .flat_map(|last| session.line(workspace, last))
+    {
+        let turn = turn?;
+        // Those of another session that it began with have numbers of their own.
+        if turn.note.session == session.id {
+            line.insert(turn.number().turn);
         }
     }
     let current = session.current.as_ref().map(|turn| turn.number().turn);
     line.retain(|number| Some(*number) != current);
-    line
+    Ok(line)
 }
 
 /// Carries the plan out, packs edio's refs, and removes what killed processes left behind.

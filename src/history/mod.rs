@@ -36,6 +36,7 @@ pub mod import;
 pub mod journal;
 pub mod leak;
 pub mod limits;
+pub mod line;
 pub mod lock;
 pub mod ops;
 pub mod overlap;

@@ -168,8 +168,9 @@ fn make_plan(
 /// The first turn must lie on the way to the last: what a left arm did is not in the last.
 fn refuse_other_line(workspace: &Locked, session: &Session, wish: &Wish) -> Result<()> {
     let mut turn = wish.last.clone();
-    while turn.number() > wish.first.number() {
-        turn = session.before(workspace, &turn)?;
+    let mut line = session.whole_line(workspace, &wish.last);
+    while let Some(before) = (turn.number() > wish.first.number()).then(|| line.next()) {
+        turn = before.transpose()?.unwrap_or(turn);
     }
     if turn.commit == wish.first.commit {
         return Ok(());

@@ -7,6 +7,7 @@ use crate::gitengine::{Commit, DamagedRef, Oid, RefCommits};
 
 use super::ancestry::{self, Ancestry};
 use super::bytes::Unnoted;
+use super::line::Line;
 use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::Standing;
@@ -271,9 +272,12 @@ impl Session {
         let began = operations
             .first()
             .map(|(_, operation)| operation.from.clone());
-        let ways = [first.and_then(|turn| turn.parent.clone()), began];
-        for way in ways {
-            if let Some(baseline) = self.baseline_from(workspace, way)? {
+        let ways = [
+            first.map(|turn| self.snapshots_before(workspace, turn)),
+            Some(Line::at(workspace, self, began)),
+        ];
+        for way in ways.into_iter().flatten() {
+            if let Some(baseline) = self.baseline_on(way)? {
                 return Ok(baseline);
             }
         }
@@ -283,52 +287,15 @@ impl Session {
         )))
     }
 
-    /// Walks back from a snapshot to the baseline, within this session.
-    fn baseline_from(&self, workspace: &Workspace, way: Option<Oid>) -> Result<Option<Turn>> {
-        let mut next = way;
-        while let Some(oid) = next {
-            let turn = Turn::of(workspace, &oid)?;
-            match turn.filter(|turn| turn.note.session == self.id) {
-                Some(turn) if turn.note.kind == Kind::Baseline => return Ok(Some(turn)),
-                Some(turn) => next = turn.parent,
-                None => break,
+    /// The baseline at the end of a line, within this session.
+    fn baseline_on(&self, line: Line<'_>) -> Result<Option<Turn>> {
+        for turn in line {
+            let turn = turn?;
+            if turn.note.session != self.id {
+                break;
             }
-        }
-        Ok(None)
-    }
-
-    /// The snapshot that a turn is measured against: the numbered turn before it on its line, or the baseline.
-    ///
-    /// # Errors
-    ///
-    /// It can't be reached any more, or git failed.
-    pub fn before(&self, workspace: &Workspace, turn: &Turn) -> Result<Turn> {
-        self.before_if_whole(workspace, turn)?.ok_or_else(|| {
-            let error = Error::cannot(format!(
-                "what turn {} grew from can't be found",
-                turn.number()
-            ));
-            match self.damaged_before(turn) {
-                Some(damaged) => error.because(damaged.error()).hint(damaged.remedy()),
-                None => error,
-            }
-        })
-    }
-
-    /// The same; `None` where it can't be reached any more.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn before_if_whole(&self, workspace: &Workspace, turn: &Turn) -> Result<Option<Turn>> {
-        let mut next = turn.parent.clone();
-        while let Some(oid) = next {
-            if let Some(before) = self.by_commit(&oid) {
-                return Ok(Some(before.clone()));
-            }
-            match Turn::of(workspace, &oid)? {
-                Some(found) if found.note.kind == Kind::Step => next = found.parent,
-                found => return Ok(found),
+            if turn.note.kind == Kind::Baseline {
+                return Ok(Some(turn));
             }
         }
         Ok(None)
@@ -361,30 +328,6 @@ impl Session {
             }
         }
         Ok(session)
-    }
-
-    /// The steps of a turn, the first one first; those on the way to a turn that is still to come where it is the next.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn steps(&self, workspace: &Workspace, number: u32) -> Result<Vec<Turn>> {
-        let tip = match self.turns.get(&number) {
-            Some(turn) => turn.parent.clone(),
-            None => self.current.as_ref().map(|turn| turn.commit.clone()),
-        };
-        let mut steps = Vec::new();
-        let mut next = tip.filter(|oid| self.by_commit(oid).is_none());
-        while let Some(oid) = next {
-            let step = Turn::of(workspace, &oid)?;
-            let Some(step) = step.filter(|turn| turn.note.kind == Kind::Step) else {
-                break;
-            };
-            next = step.parent.clone();
-            steps.push(step);
-        }
-        steps.reverse();
-        Ok(steps)
     }
 
     /// All its snapshots, steps and baseline too, by commit.

@@ -68,7 +68,7 @@ struct Event {
     /// What it was, in a person's words.
     what: String,
     /// The snapshot that the work tree equalled before.
-    before: Oid,
+    before: Before,
     /// For an accept or a close: all of it.
     archived: Option<Operation>,
     /// What it had to save beside the turns: ignored files that it replaced.
@@ -79,6 +79,24 @@ struct Event {
     bytes: Option<FromBytes>,
     /// For an undo or redo: where the ignored files are saved that it put back.
     brought: Option<Oid>,
+}
+
+/// The snapshot that the work tree equalled before something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Before {
+    /// This one.
+    At(Oid),
+    /// What this turn grew from: to be looked for where an undo comes to it. That it can't be read is nobody else's trouble.
+    Turn(Box<Turn>),
+}
+
+impl Before {
+    fn find(&self, workspace: &Workspace, session: &Session) -> Result<Turn> {
+        match self {
+            Before::At(commit) => snapshot_of(workspace, session, commit),
+            Before::Turn(turn) => session.before(workspace, turn),
+        }
+    }
 }
 
 /// What has happened, as far as it still counts.
@@ -177,7 +195,7 @@ fn go_to(
     event: &Event,
     moment: Moment,
 ) -> Result<Undone> {
-    let target = snapshot_of(workspace, &session, &event.before)?;
+    let target = event.before.find(workspace, &session)?;
     let raw_ids = bytes::known_at(workspace, &target, event.bytes.as_ref())?;
     let way = way_to(workspace, &target)?;
     let mut ignored = side::ignored(workspace, event.side.as_ref())?;
@@ -321,30 +339,24 @@ impl Past {
         for (id, operation) in &operations {
             while let Some(turn) = turns.next_if(|turn| turn.number().turn <= operation.last) {
                 if !is_preamble(turn, operation) {
-                    past.took(workspace, session, turn)?;
+                    past.took(turn);
                 }
             }
             past.did(id, operation);
         }
         for turn in turns {
-            past.took(workspace, session, turn)?;
+            past.took(turn);
         }
         Ok(past)
     }
 
-    fn took(&mut self, workspace: &Workspace, session: &Session, turn: &Turn) -> Result<()> {
-        let before = match (session.before_if_whole(workspace, turn)?, &turn.parent) {
-            (Some(before), _) => before.commit,
-            // It can't be read: that is for an undo that comes to it.
-            (None, Some(parent)) => parent.clone(),
-            (None, None) => session.before(workspace, turn)?.commit,
-        };
+    fn took(&mut self, turn: &Turn) {
         let opening = self.opening.take();
         let opening = opening.as_ref();
         self.done.push(Event {
             id: turn.commit.clone(),
             what: format!("turn {} ({})", turn.number(), turn.note.subject()),
-            before,
+            before: Before::Turn(Box::new(turn.clone())),
             archived: None,
             side: opening.and_then(|opening| opening.side.clone()),
             made: opening.map(|opening| opening.tree.clone()),
@@ -352,14 +364,13 @@ impl Past {
             brought: None,
         });
         self.undone.clear();
-        Ok(())
     }
 
     fn did(&mut self, id: &Oid, operation: &Operation) {
         let event = Event {
             id: id.clone(),
             what: operation.text.clone(),
-            before: operation.from.clone(),
+            before: Before::At(operation.from.clone()),
             archived: None,
             side: operation.side.clone(),
             made: Some(operation.tree.clone()),

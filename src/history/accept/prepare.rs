@@ -141,7 +141,7 @@ pub fn prepare(
     };
     let now = scan.tree.clone();
     let skipped = scan.skipped.clone();
-    let (session, turn) = match unsaved {
+    let (mut session, turn) = match unsaved {
         Unsaved::Take => take_unsaved(workspace, before, scan, moment)?,
         Unsaved::Look => (before, None),
     };
@@ -151,8 +151,9 @@ pub fn prepare(
         (None, Some(turn)) => turn,
     };
     let baseline = session.find_baseline(workspace)?;
+    session.baseline = Some(baseline.clone());
     let head_tree = baseline::head_tree(workspace, &head)?;
-    let turns = turns_up_to(workspace, &session, &last);
+    let turns = turns_up_to(workspace, &session, &last)?;
     let line = Line {
         baseline: &baseline,
         turns: &turns,
@@ -196,18 +197,21 @@ fn as_it_would_be(current: &Turn, scan: &Scan) -> Turn {
     turn
 }
 
-/// The turns on the line that ends with this one.
-fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Vec<Turn> {
-    let mut turns = Vec::new();
-    let turn = session.by_commit(&last.commit).cloned();
-    // From a step on, the turns before it.
-    let mut next = turn.or_else(|| session.before(workspace, last).ok());
-    while let Some(turn) = next.filter(|turn| turn.number().turn > 0) {
-        next = session.before(workspace, &turn).ok();
-        turns.push(turn);
-    }
+/// The turns on the line that ends with this one; with a step, the turns before it.
+///
+/// All of them, or none: the message, the note and what is merged would be wrong without some.
+fn turns_up_to(workspace: &Locked, session: &Session, last: &Turn) -> Result<Vec<Turn>> {
+    let own = session.by_commit(&last.commit).cloned().map(Ok);
+    let line = session.whole_line(workspace, last);
+    let turns: Result<Vec<Turn>> = own.into_iter().chain(line).collect();
+    let mut turns = turns.map_err(|error| {
+        Error::cannot("it can't be told which turns would go in")
+            .because(error)
+            .hint("commit with git itself, then put the session away: edio sessions --close")
+    })?;
+    turns.retain(|turn| turn.number().turn > 0);
     turns.reverse();
-    turns
+    Ok(turns)
 }
 
 fn take_unsaved(

@@ -53,7 +53,7 @@ impl Stretch {
                 (Some(find(from)?), find(to)?)
             }
         };
-        let lineage = session.lineage(workspace)?;
+        let mut line = session.whole_line(workspace, &to);
         let mut turns = Vec::new();
         let mut at = to;
         let is_start = |turn: &Turn| match &from {
@@ -61,11 +61,8 @@ impl Stretch {
             None => false,
         };
         while !is_start(&at) && at.note.kind != Kind::Baseline && at.note.session == session.id {
-            let before = match lineage.before(&at) {
-                (_, Some(before)) => before.clone(),
-                (_, None) => session.before(workspace, &at)?,
-            };
-            turns.push(std::mem::replace(&mut at, before));
+            let Some(before) = line.next() else { break };
+            turns.push(std::mem::replace(&mut at, before?));
         }
         if let Some(from) = from.filter(|from| from.commit != at.commit) {
             return Err(Error::cannot(format!(
