@@ -355,7 +355,9 @@ impl Term {
     }
 
     fn say_labelled(&mut self, label: impl Display, text: &str) {
-        let text = text::plain_lines(text.trim_end().as_bytes());
+        // What a remote or ssh says may end its lines as on a terminal.
+        let text = text.trim_end().replace("\r\n", "\n");
+        let text = text::plain_lines(text.as_bytes());
         self.say(format_args!("{label} {text}"));
     }
 
@@ -523,6 +525,13 @@ mod tests {
         term.warn("too large");
         assert_eq!(out.take(), "\x1b[33m7\x1b[0m\n");
         assert_eq!(err.take(), "\x1b[33mwarning:\x1b[0m too large\n");
+    }
+
+    #[test]
+    fn the_ends_of_a_remotes_lines_are_ends_of_lines() {
+        let (mut term, _, err) = term(SETTINGS);
+        term.error(&Error::cannot("remote: no\r\nremote: over\rwritten"));
+        assert_eq!(err.take(), "error: remote: no\nremote: over\\rwritten\n");
     }
 
     #[test]
