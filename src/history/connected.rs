@@ -225,6 +225,11 @@ impl Remembered {
         STANDARD.decode(self.before.as_ref()?).ok()
     }
 
+    /// The same; nothing where there was none.
+    pub fn text_before(&self) -> Vec<u8> {
+        self.before().unwrap_or_default()
+    }
+
     fn is_whole(&self) -> bool {
         self.before.is_none() || self.before().is_some()
     }

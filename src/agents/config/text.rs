@@ -18,15 +18,22 @@ pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     Ok(whole)
 }
 
-pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<String, Refusal> {
+pub(super) fn take_out(
+    text: &str,
+    before: Option<&str>,
+    entries: &[Entry],
+) -> Result<String, Refusal> {
     let mut rest = text.to_owned();
     for entry in entries {
         match entry {
             Entry::Whole(all) | Entry::Program(all) if is_same(&rest, all) => rest.clear(),
             Entry::Whole(_) | Entry::Program(_) if rest.is_empty() => {}
             Entry::Whole(_) | Entry::Program(_) => return Err(changed()),
-            Entry::Lines(lines) if find(before, lines).is_none() => {
+            Entry::Lines(lines) if find(before.unwrap_or_default(), lines).is_none() => {
                 if let Some((from, to)) = find(&rest, lines) {
+                    if before.is_none() && !is_same(&rest[from..to], lines) {
+                        return Err(changed());
+                    }
                     rest = without_lines(&rest, from, to);
                 }
             }
