@@ -1295,3 +1295,37 @@ fn what_another_has_shared_is_taken_out_but_for_what_was_changed_in_it() {
     assert_eq!(rest["version"], 1);
     assert!(!repo.has(".cursor/rules/edio.mdc") && !repo.read(".cursor/mcp.json").contains("edio"));
 }
+
+/// Where the beginning of a block has lost its end, what follows is the person's.
+#[test]
+fn what_follows_a_beginning_without_an_end_stays() {
+    let open = "x\n<!-- edio:begin -->\nmy own rule 1\nmy own rule 2\n";
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("AGENTS.md", open);
+    repo.edio(["init", "--agents", "codex"]).ok();
+    let put = repo.read("AGENTS.md");
+    repo.write("AGENTS.md", format!("{put}tail\n"));
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read("AGENTS.md"), format!("{open}tail\n"));
+    // Where edio's own has lost it, nobody knows where that ends.
+    repo.remove("AGENTS.md");
+    repo.edio(["init", "--agents", "codex"]).ok();
+    let put = repo.read("AGENTS.md");
+    let lost = put.replace("<!-- edio:end -->", "mine");
+    repo.write("AGENTS.md", &lost);
+    let ran = repo.edio(REMOVE);
+    let left = "AGENTS.md is left as it is: the end of edio's part is gone";
+    assert!(ran.ok().stderr.contains(left), "{ran}");
+    assert_eq!(repo.read("AGENTS.md"), lost);
+}
+
+#[test]
+fn what_is_out_of_sight_comes_into_sight_though_the_end_of_the_block_is_gone() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "claude"]).ok();
+    let exclude = repo.read(".git/info/exclude");
+    let (block, rest) = exclude.split_once("# edio: end\n").unwrap();
+    repo.write(".git/info/exclude", format!("{block}*.log\n{rest}"));
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read(".git/info/exclude"), format!("*.log\n{rest}"));
+}

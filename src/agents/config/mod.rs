@@ -617,8 +617,17 @@ mod tests {
         let edited = put.replace("edio", "other words\nand more") + "tail\n";
         assert_eq!(rest(&lines(), &edited, Some(text)), format!("{text}tail\n"));
         assert_eq!(lines().put(edited.as_bytes()).unwrap(), edited.as_bytes());
-        let open = "<!-- begin -->\nno end\n";
-        assert_eq!(rest(&lines(), open, None), open);
+        // A beginning that has lost its end is not edio's.
+        let open = "<!-- begin -->\nmine\n";
+        let put = self::put(&lines(), open);
+        assert_eq!(
+            rest(&lines(), &(put.clone() + "tail\n"), Some(open)),
+            format!("{open}tail\n")
+        );
+        assert_eq!(rest(&lines(), &put, None), open);
+        assert_eq!(rest(&lines(), open, Some(open)), open);
+        let refusal = lines().take_out(open.as_bytes(), Some(b"")).unwrap_err();
+        assert_eq!(refusal.what, "the end of edio's part is gone");
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) fn take_out(
                         return Err(changed());
                     }
                     rest = without_lines(&rest, from, to);
+                } else if begins(&rest, lines) > begins(before.unwrap_or_default(), lines) {
+                    return Err(Refusal::new("the end of edio's part is gone"));
                 }
             }
             _ => {}
@@ -69,13 +71,21 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || one.lines().eq(other.lines())
 }
 
-/// Where the lines that begin and end as these do stand in a text: from one byte to another.
+/// How many lines of a text are the first of these?
+fn begins(text: &str, lines: &str) -> usize {
+    let first = lines.lines().next();
+    let begins = text.lines().filter(|line| Some(line.trim_end()) == first);
+    begins.count()
+}
+
+/// Where the lines that begin and end as these do stand in a text: from one byte to another. A beginning that has lost its
+/// end is another's.
 fn find(text: &str, lines: &str) -> Option<(usize, usize)> {
     let (first, last) = (lines.lines().next()?, lines.lines().last()?);
     let mut at = 0;
     let mut from = None;
     for line in text.split_inclusive('\n') {
-        if from.is_none() && line.trim_end() == first {
+        if line.trim_end() == first {
             from = Some(at);
         }
         at += line.len();
