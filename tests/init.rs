@@ -1296,6 +1296,20 @@ fn what_another_has_shared_is_taken_out_but_for_what_was_changed_in_it() {
     assert!(!repo.has(".cursor/rules/edio.mdc") && !repo.read(".cursor/mcp.json").contains("edio"));
 }
 
+/// Also the white space at its end, which tells nobody anything.
+#[test]
+fn a_text_that_was_edited_since_is_given_back_without_the_rest_of_edios() {
+    for text in ["\n\n", "no end", "end\n"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write("AGENTS.md", text);
+        repo.edio(["init", "--agents", "codex"]).ok();
+        let put = repo.read("AGENTS.md").replace("This project", "My project");
+        repo.write("AGENTS.md", put);
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.read("AGENTS.md"), text);
+    }
+}
+
 /// Where the beginning of a block has lost its end, what follows is the person's.
 #[test]
 fn what_follows_a_beginning_without_an_end_stays() {
@@ -1328,4 +1342,15 @@ fn what_is_out_of_sight_comes_into_sight_though_the_end_of_the_block_is_gone() {
     repo.write(".git/info/exclude", format!("{block}*.log\n{rest}"));
     repo.edio(REMOVE).ok();
     assert_eq!(repo.read(".git/info/exclude"), format!("*.log\n{rest}"));
+}
+
+#[test]
+fn of_a_file_that_agents_share_is_said_once_that_it_stays() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let agents = ["init", "--agents", "claude,copilot", "--shared"];
+    repo.edio(agents).ok();
+    repo.git(["add", "-A"]);
+    let ran = repo.edio(REMOVE);
+    let tracked = "warning: .mcp.json is left as it is: git tracks it";
+    assert_eq!(ran.ok().stderr.matches(tracked).count(), 1, "{ran}");
 }

@@ -617,6 +617,21 @@ mod tests {
         let edited = put.replace("edio", "other words\nand more") + "tail\n";
         assert_eq!(rest(&lines(), &edited, Some(text)), format!("{text}tail\n"));
         assert_eq!(lines().put(edited.as_bytes()).unwrap(), edited.as_bytes());
+        for text in ["\n\n", "x", "x\n\n", " ", "\r\n"] {
+            let edited = self::put(&lines(), text).replace("edio", "edited");
+            assert_eq!(rest(&lines(), &edited, Some(text)), text);
+            let longer = rest(&lines(), &format!("{edited}tail\n"), Some(text));
+            assert_eq!(
+                longer.replace('\r', ""),
+                format!(
+                    "{}tail\n",
+                    match text {
+                        "x" | " " => format!("{text}\n"),
+                        text => text.replace('\r', ""),
+                    }
+                )
+            );
+        }
         // A beginning that has lost its end is not edio's.
         let open = "<!-- begin -->\nmine\n";
         let put = self::put(&lines(), open);

@@ -1,6 +1,6 @@
 //! Lines in a file of text.
 
-use super::{Entry, Refusal, with_lines, without_lines};
+use super::{Entry, Refusal, line_end, with_lines, without_lines};
 
 pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     let mut whole = text.to_owned();
@@ -34,7 +34,8 @@ pub(super) fn take_out(
                     if before.is_none() && !is_same(&rest[from..to], lines) {
                         return Err(changed());
                     }
-                    rest = without_lines(&rest, from, to);
+                    let exact = before.and_then(|before| without(&rest, before, lines, from, to));
+                    rest = exact.unwrap_or_else(|| without_lines(&rest, from, to));
                 } else if begins(&rest, lines) > begins(before.unwrap_or_default(), lines) {
                     return Err(Refusal::new("the end of edio's part is gone"));
                 }
@@ -69,6 +70,20 @@ fn changed() -> Refusal {
 /// Are two texts the same, but for their line ends?
 fn is_same(one: &str, other: &str) -> bool {
     one == other || one.lines().eq(other.lines())
+}
+
+/// A text without what was put into it: from one byte to another, and the line ends before that which were added to what
+/// was there. `None` where they are gone, or nothing stands before them.
+fn without(text: &str, before: &str, lines: &str, from: usize, to: usize) -> Option<String> {
+    let put = with_lines(before, lines);
+    let added = &put[before.len()..find(&put, lines)?.0];
+    let kept = text[..from].strip_suffix(added)?;
+    let after = &text[to..];
+    let joint = match after.is_empty() || kept.ends_with('\n') {
+        true => "",
+        false => line_end(before),
+    };
+    (!kept.is_empty()).then(|| [kept, joint, after].concat())
 }
 
 /// How many lines of a text are the first of these?
