@@ -1030,3 +1030,18 @@ fn of_a_batch_each_request_is_answered() {
     assert_eq!(client.reply(22)["error"]["code"], -32600);
     assert_eq!(client.end(), (Vec::new(), Some(0)));
 }
+
+#[test]
+fn what_is_not_allowed_is_said_whatever_it_is_given() {
+    let repo = with_turns();
+    let mut client = Client::new(&repo);
+    let said = client.fails("accept", json!({}));
+    assert!(said.contains("not allowed to accept"), "{said}");
+    for (tool, arguments) in [
+        ("log", json!({ "limit": 0 })),
+        ("show", json!({ "turn": 1, "limit": 0 })),
+    ] {
+        let said = client.fails(tool, arguments);
+        assert!(said.contains("limit is at least 1"), "{said}");
+    }
+}
