@@ -5,7 +5,7 @@
     reason = "this is the room of the environment"
 )]
 
-use std::env::{current_dir, current_exe, join_paths, split_paths, var_os};
+use std::env::{args_os, current_dir, current_exe, join_paths, split_paths, var_os};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -197,6 +197,22 @@ fn is_executable(path: &Path) -> bool {
 /// It was removed, or may not be entered.
 pub fn directory() -> io::Result<PathBuf> {
     current_dir()
+}
+
+/// The folder that `-C` names in the command line which a shell completes.
+pub fn folder_typed() -> Option<PathBuf> {
+    let words = args_os().skip_while(|word| word != "--").skip(1);
+    // What comes after that once more is another command's.
+    let mut words = words.take_while(|word| word != "--");
+    let mut folder = None;
+    while let Some(word) = words.next() {
+        match word.to_str().and_then(|word| word.strip_prefix("-C")) {
+            Some("") => folder = words.next(),
+            Some(joined) => folder = Some(joined.trim_start_matches('=').into()),
+            None => {}
+        }
+    }
+    folder.map(PathBuf::from)
 }
 
 /// The path of this very program.

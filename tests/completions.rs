@@ -143,6 +143,20 @@ fn turns_are_offered_with_what_they_say() {
 }
 
 #[test]
+fn the_folder_that_is_meant_is_looked_at() {
+    let repo = with_turns();
+    let outside = repo.outside().join("home");
+    let (top, outside) = (repo.top.to_str().unwrap(), outside.to_str().unwrap());
+    let all = ["@", "last", "2", "1"];
+    assert_eq!(values(&repo, outside, &["-C", top, "restore", ""]), all);
+    assert_eq!(values(&repo, "d", &["restore", "-C..", ""]), all);
+    for away in [outside, "/nonexist"] {
+        let found = values(&repo, ".", &["-C", away, "restore", ""]);
+        assert_eq!(found, [""; 0], "{away}");
+    }
+}
+
+#[test]
 fn sessions_are_offered() {
     let repo = with_turns();
     repo.edio(["accept", "feat"]).ok();

@@ -843,3 +843,15 @@ fn it_says_what_is_on_and_what_never_is() {
     let outside = repo.edio_in(Path::new("/"), ["guard", "on"]);
     assert_ne!(outside.code, Some(0));
 }
+
+#[test]
+fn a_link_that_leads_to_itself_is_no_fault() {
+    let repo = guarded();
+    repo.link("round", "round");
+    let claude = Agent::claude(&repo);
+    let read =
+        json!({ "tool_name": "Read", "tool_input": claude.input("round"), "tool_use_id": "t1" });
+    passes(claude.says("PreToolUse", read.clone()));
+    passes(claude.says("PostToolUse", read));
+    passes(claude.may_write("round"));
+}

@@ -1216,6 +1216,21 @@ fn what_copilot_tells_in_two_ways_counts_once() {
                 "1 | null | Write a file | copilot | completed",
             ]
         );
+        let said = repo.edio(["context", "1", "--json"]).ok().json().remove(0);
+        assert_eq!(said["prompts"], json!(["Write a file"]));
+        let tools = match is_native_first {
+            true => json!({"create": 1, "bash": 1}),
+            false => json!({"Write": 1, "Bash": 1}),
+        };
+        assert_eq!(said["tools"], tools);
+        let told = repo
+            .edio(["log", "--calls", "--json"])
+            .ok()
+            .json()
+            .remove(0);
+        let calls = told["calls"].as_array().unwrap().iter();
+        let steps: Vec<_> = calls.map(|call| call["step"].clone()).collect();
+        assert_eq!(steps, [2, 1]);
     }
 }
 

@@ -1207,3 +1207,150 @@ fn a_file_that_the_projects_rules_leave_in_sight_is_named() {
     let ran = repo.edio(["init", "--agents", "claude", "--shared"]);
     assert!(!ran.ok().stderr.contains("is not kept"), "{ran}");
 }
+
+/// What edio is not known to have written is taken out only where it is to the letter what edio writes.
+#[test]
+fn what_init_never_wrote_is_not_taken_out() {
+    let own = [
+        (
+            "opencode.json",
+            "{\"mcp\":{\"edio\":{\"type\":\"remote\",\"url\":\"https://x\"}}}\n",
+        ),
+        (
+            ".mcp.json",
+            "{\"mcpServers\":{\"edio\":{\"command\":\"edio\",\"args\":[\"mcp\",\"--project\",\"/x\"]}}}\n",
+        ),
+        (
+            ".pi/mcp.json",
+            "{\"mcpServers\":{\"edio\":{\"command\":\"edio\",\"args\":[\"mcp\"],\"env\":{}}}}\n",
+        ),
+        (
+            ".cursor/hooks.json",
+            "{\"version\":1,\"hooks\":{\"stop\":[{\"command\":\"edio hook cursor\",\"timeout\":3}]}}\n",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.edio]\ncommand = \"edio\"\nargs = [\"mcp\", \"-v\"]\n",
+        ),
+        (
+            ".rules",
+            "x\n<!-- edio:begin -->\nmine\n<!-- edio:end -->\ny\n",
+        ),
+        (".github/hooks/edio.json", "{\"version\":1}\n"),
+    ];
+    for agents in ["none", "claude", "windsurf", "aider"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        own.iter().for_each(|(path, text)| repo.write(path, text));
+        if agents == "claude" {
+            repo.remove(".mcp.json");
+        }
+        let before = repo.manifest();
+        repo.edio(["init", "--agents", agents]).ok();
+        let ran = repo.edio(REMOVE);
+        assert_eq!(repo.manifest(), before, "{agents}");
+        assert!(!ran.ok().stderr.contains(".github"), "{ran}");
+        for left in [
+            "opencode.json is left as it is: mcp.edio is not as edio writes it",
+            ".cursor/hooks.json is left as it is: hooks.stop is not as edio writes it",
+            ".codex/config.toml is left as it is: mcp_servers.edio is not as edio writes it",
+            ".rules is left as it is: it is not as edio wrote it",
+        ] {
+            assert_eq!(ran.stderr.matches(left).count(), 1, "{ran}");
+        }
+    }
+}
+
+#[test]
+fn of_two_files_that_an_agent_reads_the_other_stays() {
+    let own = "{\"mcp\":{\"edio\":{\"command\":[\"my-edio\"]}}}\n";
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("opencode.json", own);
+    repo.write("opencode.jsonc", own.replace("my", "your"));
+    for rules in ["AGENTS.md", ".rules", "GEMINI.md"] {
+        repo.write(rules, "<!-- edio:begin -->\nmine\n<!-- edio:end -->\n");
+    }
+    let before = repo.manifest();
+    repo.edio(ALL).ok();
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.manifest(), before);
+    let agents = agents(&repo.edio(["init", "--remove", "--json"]));
+    assert_eq!(agents, <[&str; 0]>::default());
+}
+
+/// What is shared with others is in their work trees, where nothing is remembered of it.
+#[test]
+fn what_another_has_shared_is_taken_out_but_for_what_was_changed_in_it() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "cursor", "--shared"]).ok();
+    repo.remove(".git/edio");
+    let hooks = repo.read(".cursor/hooks.json");
+    let changed = hooks.replacen("\"timeout\": 10", "\"timeout\": 11", 1);
+    assert_ne!(changed, hooks);
+    repo.write(".cursor/hooks.json", changed);
+    let ran = repo.edio(["init", "--remove"]);
+    let left = "warning: a part of .cursor/hooks.json is left as it is: hooks.";
+    assert!(ran.ok().stderr.contains(left), "{ran}");
+    let rest: Value = serde_json::from_str(&repo.read(".cursor/hooks.json")).unwrap();
+    assert_eq!(rest["hooks"].as_object().unwrap().len(), 1, "{rest}");
+    assert_eq!(rest["version"], 1);
+    assert!(!repo.has(".cursor/rules/edio.mdc") && !repo.read(".cursor/mcp.json").contains("edio"));
+}
+
+/// Also the white space at its end, which tells nobody anything.
+#[test]
+fn a_text_that_was_edited_since_is_given_back_without_the_rest_of_edios() {
+    for text in ["\n\n", "no end", "end\n"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.write("AGENTS.md", text);
+        repo.edio(["init", "--agents", "codex"]).ok();
+        let put = repo.read("AGENTS.md").replace("This project", "My project");
+        repo.write("AGENTS.md", put);
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.read("AGENTS.md"), text);
+    }
+}
+
+/// Where the beginning of a block has lost its end, what follows is the person's.
+#[test]
+fn what_follows_a_beginning_without_an_end_stays() {
+    let open = "x\n<!-- edio:begin -->\nmy own rule 1\nmy own rule 2\n";
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("AGENTS.md", open);
+    repo.edio(["init", "--agents", "codex"]).ok();
+    let put = repo.read("AGENTS.md");
+    repo.write("AGENTS.md", format!("{put}tail\n"));
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read("AGENTS.md"), format!("{open}tail\n"));
+    // Where edio's own has lost it, nobody knows where that ends.
+    repo.remove("AGENTS.md");
+    repo.edio(["init", "--agents", "codex"]).ok();
+    let put = repo.read("AGENTS.md");
+    let lost = put.replace("<!-- edio:end -->", "mine");
+    repo.write("AGENTS.md", &lost);
+    let ran = repo.edio(REMOVE);
+    let left = "AGENTS.md is left as it is: the end of edio's part is gone";
+    assert!(ran.ok().stderr.contains(left), "{ran}");
+    assert_eq!(repo.read("AGENTS.md"), lost);
+}
+
+#[test]
+fn what_is_out_of_sight_comes_into_sight_though_the_end_of_the_block_is_gone() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.edio(["init", "--agents", "claude"]).ok();
+    let exclude = repo.read(".git/info/exclude");
+    let (block, rest) = exclude.split_once("# edio: end\n").unwrap();
+    repo.write(".git/info/exclude", format!("{block}*.log\n{rest}"));
+    repo.edio(REMOVE).ok();
+    assert_eq!(repo.read(".git/info/exclude"), format!("*.log\n{rest}"));
+}
+
+#[test]
+fn of_a_file_that_agents_share_is_said_once_that_it_stays() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    let agents = ["init", "--agents", "claude,copilot", "--shared"];
+    repo.edio(agents).ok();
+    repo.git(["add", "-A"]);
+    let ran = repo.edio(REMOVE);
+    let tracked = "warning: .mcp.json is left as it is: git tracks it";
+    assert_eq!(ran.ok().stderr.matches(tracked).count(), 1, "{ran}");
+}

@@ -947,3 +947,101 @@ fn a_long_patch_in_parts_is_the_whole_patch() {
         }
     }
 }
+
+/// Whoever asks finds the answer by its id, or knows that there was none.
+#[test]
+fn a_request_that_cant_be_read_is_answered_with_its_id() {
+    let repo = with_turns();
+    let mut client = Client::new(&repo);
+    let list = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    for (line, id, code) in [
+        (
+            r#"{"jsonrpc":"2.0","id":13,"method":"tools/call","params":[1]}"#.to_owned(),
+            json!(13),
+            -32602,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":"x"}"#.to_owned(),
+            json!("a"),
+            -32602,
+        ),
+        (list("1.5"), json!(null), -32600),
+        (list("1180591620717411303424"), json!(null), -32600),
+        (list("18446744073709551615"), json!(u64::MAX), -32600),
+        (list("null"), json!(null), -32600),
+        (list("[2]"), json!(null), -32600),
+        (r#"{"id":4,"method":"ping"}"#.to_owned(), json!(4), -32600),
+        (
+            r#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#.to_owned(),
+            json!(5),
+            -32600,
+        ),
+        (r#"{"jsonrpc":"2.0","id":6}"#.to_owned(), json!(6), -32600),
+        ("[]".to_owned(), json!(null), -32600),
+        ("7".to_owned(), json!(null), -32600),
+    ] {
+        client.types(&line);
+        let answer = client.message().unwrap();
+        assert_eq!(answer.get("id"), Some(&id), "{line}: {answer}");
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+    }
+    // Nobody waits for an answer to these.
+    client.types(r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#);
+    client.types(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":[]}"#);
+    client.call("log", json!({}));
+    assert_eq!(client.read, Vec::<Value>::new());
+}
+
+#[test]
+fn a_line_may_be_long_but_not_of_any_length() {
+    let repo = with_turns();
+    let mut client = Client::new(&repo);
+    let path = |length: usize| json!({ "path": "x".repeat(length) });
+    assert!(client.fails("log", path(20 << 20)).starts_with("error: "));
+    client.begin(
+        "tools/call",
+        json!({ "name": "log", "arguments": path(65 << 20) }),
+    );
+    let answer = client.message().unwrap();
+    assert_eq!(answer.get("id"), Some(&Value::Null));
+    assert_eq!(answer["error"]["code"], -32600);
+    client.call("log", json!({}));
+}
+
+#[test]
+fn of_a_batch_each_request_is_answered() {
+    let repo = with_turns();
+    let mut client = Client::silent(&repo, &repo.top, &[]);
+    client.greet("2025-03-26", "a-client");
+    client.says(&json!([
+        { "jsonrpc": "2.0", "id": 20, "method": "ping" },
+        { "jsonrpc": "2.0", "method": "notifications/progress", "params": {} },
+        { "jsonrpc": "2.0", "id": 21, "method": "tools/list" },
+        { "id": 22 },
+    ]));
+    assert_eq!(client.reply(20)["result"], json!({}));
+    assert_eq!(
+        client.reply(21)["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .len(),
+        7
+    );
+    assert_eq!(client.reply(22)["error"]["code"], -32600);
+    assert_eq!(client.end(), (Vec::new(), Some(0)));
+}
+
+#[test]
+fn what_is_not_allowed_is_said_whatever_it_is_given() {
+    let repo = with_turns();
+    let mut client = Client::new(&repo);
+    let said = client.fails("accept", json!({}));
+    assert!(said.contains("not allowed to accept"), "{said}");
+    for (tool, arguments) in [
+        ("log", json!({ "limit": 0 })),
+        ("show", json!({ "turn": 1, "limit": 0 })),
+    ] {
+        let said = client.fails(tool, arguments);
+        assert!(said.contains("limit is at least 1"), "{said}");
+    }
+}

@@ -517,3 +517,43 @@ fn a_step_of_another_session_is_told_nothing_of_this_one() {
     assert_eq!(record["tool_call"], "c1");
     assert!(record["result"].is_null(), "{record}");
 }
+
+/// Files of configuration for the project and for the person may both have an agent call.
+#[test]
+fn what_comes_twice_is_said_and_done_once() {
+    let talk = Talk::new();
+    for _ in 0..2 {
+        let told = json!({"prompt": "deploy", "prompt_id": "P1"});
+        talk.says("claude", "UserPromptSubmit", &told);
+    }
+    talk.repo.write("c", "1\n");
+    for call in ["T1", "T1", "T2", "T2"] {
+        talk.used("Bash", call, &json!({"command": "make"}), &json!("made"));
+    }
+    // Without an id, the same once more is another.
+    for _ in 0..2 {
+        let look = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
+        talk.says("claude", "PostToolUse", &look);
+    }
+    talk.stops("done");
+    talk.stops("done");
+    talk.is_told("and on");
+    talk.repo.write("c", "2\n");
+    talk.says("claude", "Stop", &json!({}));
+    let said = talk.repo.edio(["context", "2", "--json"]).ok().json();
+    assert_eq!(said[0]["prompts"], json!(["deploy"]));
+    assert_eq!(said[0]["tools"], json!({"Bash": 2, "Read": 2}));
+    assert_eq!(said[0]["reply"], "done");
+    assert_eq!(said[1]["prompts"], json!(["and on"]));
+    assert_eq!(said[1]["reply"], json!(null));
+    // An agent may give the same id anew.
+    talk.is_told("again");
+    talk.repo.write("c", "3\n");
+    for command in ["make", "test"] {
+        talk.used("Bash", "T1", &json!({"command": command}), &json!("made"));
+    }
+    talk.stops("done");
+    let said = talk.repo.edio(["context", "3", "--json"]).ok().json();
+    assert_eq!(said[2]["tools"], json!({"Bash": 2}));
+    assert_eq!(said[2]["reply"], "done");
+}

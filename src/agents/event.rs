@@ -16,6 +16,9 @@ use crate::json;
 pub struct Event {
     /// The agent.
     pub agent: String,
+    /// Whose hook it is, where that is another agent's.
+    #[serde(default)]
+    pub hook: Option<String>,
     /// The agent's own name for the event, where it says that.
     #[serde(skip)]
     pub name: Option<String>,
@@ -212,6 +215,7 @@ pub fn read(
 }
 
 fn told(agent: Agent, caller: Option<&str>, payload: &Payload<'_>) -> Option<Event> {
+    let hook = agent.to_string();
     let agent = match payload.has("cursor_version") {
         true => Agent::Cursor,
         false => agent,
@@ -238,8 +242,10 @@ fn told(agent: Agent, caller: Option<&str>, payload: &Payload<'_>) -> Option<Eve
         other => other,
     };
     let ends = matches!(what, What::Ended(_) | What::Paused);
+    let agent = caller.map_or_else(|| agent.to_string(), str::to_owned);
     Some(Event {
-        agent: caller.map_or_else(|| agent.to_string(), str::to_owned),
+        hook: Some(hook).filter(|hook| *hook != agent),
+        agent,
         name: payload.word(&["hook_event_name", "hookName"]),
         session: payload.session(),
         prompt: payload.word(&PROMPTS),

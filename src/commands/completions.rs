@@ -1,6 +1,7 @@
 //! `edio completions`: what a shell needs to complete edio's words; and what it is told while a person types.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::Command;
 use clap_complete::engine::CompletionCandidate;
@@ -112,11 +113,20 @@ pub fn paths(typed: &OsStr) -> Vec<CompletionCandidate> {
         .collect()
 }
 
+/// The folder that is meant in the line: that of `-C`, where it is there, else the current one.
+fn folder() -> Option<PathBuf> {
+    let here = env::directory().ok()?;
+    match env::folder_typed() {
+        Some(folder) => here.join(folder).canonicalize().ok(),
+        None => Some(here),
+    }
+}
+
 fn workspace() -> Option<Workspace> {
     let place = Place {
         home: None,
         stores: stores(),
-        folder: env::directory().ok()?,
+        folder: folder()?,
         told_elsewhere: env::git_is_told_where(),
         attributes_elsewhere: env::has_attributes_file(),
         git: env::find_program("git"),

@@ -371,7 +371,7 @@ fn look_for_hidden(findings: &mut Findings, excludes: &Excludes, places: &Places
         let Some(text) = site.and_then(|site| site.content.as_ref()) else {
             continue;
         };
-        let rest = file.config.take_out(text, None);
+        let rest = file.config.take_out(text, Some(b""));
         if rest.map_or(true, |rest| !rest.is_empty) {
             let about = agent.map_or("repository".to_owned(), |agent| agent.to_string());
             let what = format!(

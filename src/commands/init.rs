@@ -2,6 +2,8 @@
 
 mod keeping;
 
+use std::collections::BTreeSet;
+
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::Value;
@@ -406,9 +408,19 @@ impl<'a> Report<'a> {
 
     /// Names what is left to the person, and what has no effect.
     fn tell_left(&self, context: &mut Context) {
+        let mut told = BTreeSet::new();
         for left in &self.plan.left {
             let (path, why) = (self.wish.told(left.path), text::plain(left.why.as_bytes()));
-            context.term.warn(format!("{path} is left as it is: {why}"));
+            let mut edits = self.plan.edits.iter();
+            let warning = match edits.any(|edit| edit.path == left.path && !edit.is_idle()) {
+                true => format!("a part of {path} is left as it is: {why}"),
+                false => format!("{path} is left as it is: {why}"),
+            };
+            // Agents share files.
+            if !told.insert((left.path, &left.why, &left.add)) {
+                continue;
+            }
+            context.term.warn(warning);
             if !left.add.is_empty() {
                 context.term.told("  add by hand:");
             }

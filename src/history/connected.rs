@@ -225,6 +225,11 @@ impl Remembered {
         STANDARD.decode(self.before.as_ref()?).ok()
     }
 
+    /// The same; nothing where there was none.
+    pub fn text_before(&self) -> Vec<u8> {
+        self.before().unwrap_or_default()
+    }
+
     fn is_whole(&self) -> bool {
         self.before.is_none() || self.before().is_some()
     }
@@ -456,22 +461,25 @@ impl Excludes {
     }
 }
 
-/// The block of edio's in a text, and what stands before and after it.
+/// The block of edio's in a text, and what stands before and after it. One that has lost its end has the patterns that
+/// follow its beginning.
 fn split(text: &[u8]) -> (&[u8], [&[u8]; 2]) {
+    let parts = |from, to| (&text[from..to], [&text[..from], &text[to..]]);
     let mut at = 0;
-    let mut from = None;
+    let mut block = None;
     for line in text.lines_with_terminator() {
         let end = at + line.len();
-        match (from, line.trim_ascii_end()) {
-            (None, line) if line == BEGIN.as_bytes() => from = Some(at),
-            (Some(from), line) if line == END.as_bytes() => {
-                return (&text[from..end], [&text[..from], &text[end..]]);
+        match (block, line.trim_ascii_end()) {
+            (_, line) if line == BEGIN.as_bytes() => block = Some((at, end)),
+            (Some((from, _)), line) if line == END.as_bytes() => return parts(from, end),
+            (Some((from, to)), line) if to == at && line.starts_with(b"/") => {
+                block = Some((from, end));
             }
             _ => {}
         }
         at = end;
     }
-    (&[], [text, &[]])
+    block.map_or((&[], [text, &[]]), |(from, to)| parts(from, to))
 }
 
 /// What the other worktrees of the repository keep out of git's sight.
@@ -494,9 +502,14 @@ mod tests {
         let (block, rest) = split(text);
         assert_eq!(block, b"# edio: begin\n/x\n# edio: end\n");
         assert_eq!(rest.concat(), b"a\r\nb");
-        for text in [&b"# edio: begin\n/x\n"[..], b"# edio: end\n", b"", b"x"] {
+        for text in [&b"# edio: end\n"[..], b"", b"x"] {
             assert_eq!(split(text).1.concat(), text);
         }
+        let text = b"a\n# edio: begin\n*.log\n# edio: begin\n/x\n# edio: end\n";
+        assert_eq!(split(text).1.concat(), b"a\n# edio: begin\n*.log\n");
+        let text = b"a\n# edio: begin\n/x\n/y\n\n/z\n";
+        assert_eq!(split(text).0, b"# edio: begin\n/x\n/y\n");
+        assert_eq!(split(text).1.concat(), b"a\n\n/z\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! commit, which the turn names. Secrets are taken out before anything is written, and of long texts only the beginning
 //! is kept: what was done to files is in the snapshots.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{ErrorKind, Write};
 
@@ -71,6 +72,12 @@ pub struct Entry {
     pub agent: String,
     /// The agent's own id for its conversation.
     pub session: Option<String>,
+    /// Whose hook told it, where that is another agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// Was it told by the agent's own hook and by another's?
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub twice: bool,
     /// When, in seconds since 1970.
     pub at: i64,
     /// What.
@@ -123,6 +130,35 @@ impl Entry {
         match &self.what {
             What::Call(call) => Some(call),
             _ => None,
+        }
+    }
+
+    /// What a use of a tool is known by, where the agent has an id for it. Some give the same id anew.
+    fn name(&self) -> Option<[Option<String>; 5]> {
+        let call = self.call().filter(|call| call.id.is_some())?;
+        let (agent, tool) = (Some(self.agent.clone()), Some(call.tool.clone()));
+        let (session, id) = (self.session.clone(), call.id.clone());
+        Some([agent, session, id, tool, call.input.clone()])
+    }
+
+    /// Is this a use of a tool that another agent's hook tells, too? Neither the tool's name nor an id needs to be the same
+    /// there: the first that may be the same one is.
+    fn is_told_again_by(&self, other: &Entry) -> bool {
+        let (Some(call), Some(again)) = (self.call(), other.call()) else {
+            return false;
+        };
+        !self.twice
+            && self.hook != other.hook
+            && self.agent == other.agent
+            && self.session == other.session
+            && call.beyond == again.beyond
+    }
+
+    /// Takes over what another telling of the same knows more.
+    fn join(&mut self, other: Entry) {
+        self.twice |= self.hook != other.hook;
+        if let (What::Call(call), What::Call(again)) = (&mut self.what, other.what) {
+            call.step = call.step.or(again.step);
         }
     }
 
@@ -254,9 +290,31 @@ pub fn open_in(workspace: &Workspace, session: &Session) -> Result<Vec<Entry>> {
 /// Reads lines. What can't be understood is left out: a line may have been cut off by a kill.
 fn read_all(bytes: &[u8]) -> Vec<Entry> {
     let lines = bytes.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    once(lines.filter_map(|line| serde_json::from_slice(line).ok()))
+}
+
+/// The same without uses of tools that were told before: several hooks may tell of one.
+fn once(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
+    let mut once: Vec<Entry> = Vec::new();
+    let mut places = HashMap::new();
+    let mut hooks = BTreeSet::new();
+    for entry in entries {
+        hooks.insert(entry.hook.clone());
+        let name = entry.name();
+        let known = name.as_ref().and_then(|name| places.get(name)).copied();
+        let known = known.or_else(|| {
+            let mut others = once.iter().take_while(|_| hooks.len() > 1);
+            others.position(|other| other.is_told_again_by(&entry))
+        });
+        match known {
+            Some(at) => once[at].join(entry),
+            None => {
+                places.extend(name.map(|name| (name, once.len())));
+                once.push(entry);
+            }
+        }
+    }
+    once
 }
 
 fn write_all(entries: &[Entry]) -> Vec<u8> {

@@ -177,16 +177,13 @@ fn open(state: &State, seconds: i64) -> impl Iterator<Item = &Prompt> {
 /// The snapshot failed.
 pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> Result<()> {
     let seconds = now.moment.seconds;
-    heed_ending(workspace, by)?;
-    if by.open_prompt(&workspace.state).is_some_and(|known| {
-        let is_soon = seconds - known.at <= TWICE && known.ends.is_none();
-        known.text == prompt.text && known.id == prompt.id && (known.id.is_some() || is_soon)
-    }) {
+    if was_told(workspace, by, &prompt, seconds)? {
         return Ok(());
     }
     take_declared(workspace, by, now)?;
     let before = what_was_before(workspace, by, now);
     let state = &mut workspace.state;
+    state.reply = None;
     by.take_prompt(state);
     state.prompts.retain(|other| seconds - other.at <= PATIENCE);
     // Also where that failed: what comes of it has its message then.
@@ -195,6 +192,33 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
         ..prompt
     });
     before
+}
+
+/// Was an agent told just this before, and is at it? What comes twice counts once.
+///
+/// # Errors
+///
+/// The scratch folder can't be read.
+pub fn was_told(workspace: &mut Locked, by: &By, prompt: &Prompt, seconds: i64) -> Result<bool> {
+    heed_ending(workspace, by)?;
+    let open = by.open_prompt(&workspace.state);
+    Ok(open.is_some_and(|known| {
+        let is_soon = seconds - known.at <= TWICE && known.ends.is_none();
+        known.text == prompt.text && known.id == prompt.id && (known.id.is_some() || is_soon)
+    }))
+}
+
+/// Has an agent just ended with these words, and was told nothing since? If not, it has now.
+pub fn has_said(state: &mut State, by: &By, text: &str, seconds: i64) -> bool {
+    let session = by.session.as_deref().unwrap_or_default();
+    let words = format!("{} {session} {text}", by.agent);
+    let words = ObjectFormat::Sha1
+        .hash_content(words.as_bytes())
+        .to_string();
+    let mut known = state.reply.iter();
+    let is_again = known.any(|(known, at)| *known == words && seconds - at <= TWICE);
+    state.reply = Some((words, seconds));
+    is_again
 }
 
 /// Records what has changed until an agent was told something.

@@ -45,6 +45,8 @@ pub struct State {
     pub all_held: bool,
     /// What agents were told to do, and are not known to have ended.
     pub prompts: Vec<Prompt>,
+    /// The closing words that were noted last, and whose they are, as a hash; and when that was.
+    pub reply: Option<(String, i64)>,
     /// When each agent's hook was last heard, in seconds since 1970.
     pub heard: BTreeMap<String, i64>,
     /// Up to where agents' own transcripts were read, by their conversations.

@@ -52,8 +52,15 @@ pub fn no_cursor() -> Error {
 }
 
 /// So many items, and no more than that.
-pub fn limit(wanted: Option<u32>, usual: u32, most: u32) -> usize {
-    wanted.unwrap_or(usual).clamp(1, most) as usize
+///
+/// # Errors
+///
+/// None are wanted: there would be no end to that.
+pub fn limit(wanted: Option<u32>, usual: u32, most: u32) -> Result<usize> {
+    match wanted {
+        Some(0) => Err(Error::usage("limit is at least 1")),
+        wanted => Ok(wanted.unwrap_or(usual).min(most) as usize),
+    }
 }
 
 #[cfg(test)]
@@ -91,13 +98,8 @@ mod tests {
         assert_eq!(place::<2>("a:7").unwrap(), ["a", "7"]);
         assert!(place::<2>("a").is_err() && place::<2>("a:b:c").is_err());
         assert!(number::<u32>("-1").is_err() && number::<u32>("x").is_err());
-        assert_eq!(
-            (
-                limit(None, 20, 200),
-                limit(Some(0), 20, 200),
-                limit(Some(999), 20, 200)
-            ),
-            (20, 1, 200)
-        );
+        let limit = |wanted| limit(wanted, 20, 200).ok();
+        let limits = [None, Some(1), Some(0), Some(999)].map(limit);
+        assert_eq!(limits, [Some(20), Some(1), None, Some(200)]);
     }
 }

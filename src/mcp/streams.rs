@@ -1,55 +1,159 @@
 //! The streams of a conversation.
 
+use std::io;
+use std::sync::Arc;
+
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
-use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::{Transport, stdio};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader, DuplexStream, duplex};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Stdout,
+};
+use tokio::sync::RwLock;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::json;
+
+/// How long a line may be, in bytes.
+const LONGEST: u64 = 64 << 20;
 
 /// Standard input and output: a message a line.
 pub fn standard() -> impl Transport<RoleServer> + 'static {
     let (input, output) = stdio();
-    let (mending, mended) = duplex(64 << 10);
-    tokio::spawn(mend(input, mending));
-    Patient {
-        inner: AsyncRwTransport::new(mended, output),
+    let voice = Voice(Arc::new(RwLock::new(output)));
+    let (to, heard) = channel(1);
+    tokio::spawn(listen(input, to, voice.clone()));
+    Lines {
+        heard,
+        voice,
         has_begun: false,
     }
 }
 
-/// Hands on each message as one that can be read: the SDK passes over any other, and the agent waits for its answer.
-async fn mend(input: impl AsyncRead + Unpin, mut to: DuplexStream) {
+/// Hands on each message that can be read, and answers a request that can't: the agent waits for its answer, and finds it by
+/// its id.
+async fn listen(input: impl AsyncRead + Unpin, to: Sender<ClientJsonRpcMessage>, voice: Voice) {
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
-    while let Ok(1..) = input.read_until(b'\n', &mut line).await {
-        if to.write_all(&json::mended(&line)).await.is_err() {
-            return;
+    while let Ok(1..) = next_line(&mut input, &mut line).await {
+        for message in messages(&line) {
+            let goes_on = match message {
+                Ok(message) => to.send(message).await.is_ok(),
+                Err(fault) => voice.says(&fault).await.is_ok(),
+            };
+            if !goes_on {
+                return;
+            }
         }
-        line.clear();
+    }
+}
+
+/// Reads a line. Of one that is too long only the beginning is kept, which is longer than a line may be.
+async fn next_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+) -> io::Result<usize> {
+    const PIECE: u64 = 64 << 10;
+    line.clear();
+    let length = input.take(LONGEST + 1).read_until(b'\n', line).await?;
+    let mut rest = vec![b'\n'];
+    if length as u64 > LONGEST {
+        rest = line[length - 1..].to_vec();
+    }
+    while !rest.is_empty() && !rest.ends_with(b"\n") {
+        rest.clear();
+        input.take(PIECE).read_until(b'\n', &mut rest).await?;
+    }
+    Ok(length)
+}
+
+/// The messages in a line, each as it is or as the answer to what can't be read. A batch is taken apart. What is no JSON is
+/// passed over: an answer to it might be answered.
+fn messages(line: &[u8]) -> Vec<Result<ClientJsonRpcMessage, Value>> {
+    if line.len() as u64 > LONGEST {
+        let why = "the message is longer than 64 MiB";
+        return vec![Err(fault(&Value::Null, ErrorCode::INVALID_REQUEST, why))];
+    }
+    match json::read(line) {
+        Ok(Value::Array(batch)) if !batch.is_empty() => batch.iter().filter_map(message).collect(),
+        Ok(value) => message(&value).into_iter().collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// `None` where nobody waits for an answer, and nobody knows what it says.
+fn message(value: &Value) -> Option<Result<ClientJsonRpcMessage, Value>> {
+    let id = value.get("id");
+    match ClientJsonRpcMessage::deserialize(value) {
+        // An id that can't be read is taken for none.
+        Ok(ClientJsonRpcMessage::Notification(_)) if id.is_some() => {}
+        Ok(message) => return Some(Ok(message)),
+        Err(_) => {}
+    }
+    let is_answer = value.get("result").is_some() || value.get("error").is_some();
+    let is_notice = id.is_none() && value.get("method").is_some_and(Value::is_string);
+    let (code, why) = what_is_wrong(value);
+    (!is_answer && !is_notice).then(|| Err(fault(id.unwrap_or(&Value::Null), code, why)))
+}
+
+fn what_is_wrong(value: &Value) -> (ErrorCode, &'static str) {
+    let is_id = |id: &Value| id.is_string() || id.is_i64();
+    let invalid = ErrorCode::INVALID_REQUEST;
+    match value {
+        value if value["jsonrpc"] != "2.0" => (invalid, "a message has \"jsonrpc\": \"2.0\""),
+        value if !value["method"].is_string() => (invalid, "a request has a method"),
+        value if !is_id(&value["id"]) => (invalid, "an id is a text or a whole number"),
+        _ => (
+            ErrorCode::INVALID_PARAMS,
+            "the parameters are not those of the method",
+        ),
+    }
+}
+
+/// An error that answers the request with this id, or with null, as JSON-RPC has it: a fraction may be read as another.
+fn fault(id: &Value, code: ErrorCode, why: &str) -> Value {
+    let is_sure = id.is_string() || id.is_i64() || id.is_u64();
+    let id = if is_sure { id } else { &Value::Null };
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": why } })
+}
+
+/// Where all answers go, one after the other.
+#[derive(Clone)]
+struct Voice(Arc<RwLock<Stdout>>);
+
+impl Voice {
+    async fn says(&self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let mut output = self.0.write().await;
+        output.write_all(&line).await?;
+        output.flush().await
     }
 }
 
 /// Streams without what comes before the first request: the SDK would take that for the end.
-struct Patient<T> {
-    inner: T,
+struct Lines {
+    heard: Receiver<ClientJsonRpcMessage>,
+    voice: Voice,
     has_begun: bool,
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Patient<T> {
-    type Error = T::Error;
+impl Transport<RoleServer> for Lines {
+    type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
-    ) -> impl Future<Output = std::result::Result<(), T::Error>> + Send + 'static {
-        self.inner.send(message)
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let voice = self.voice.clone();
+        async move { voice.says(&message).await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let message = self.inner.receive().await?;
+            let message = self.heard.recv().await?;
             self.has_begun |= matches!(message, ClientJsonRpcMessage::Request(_));
             if self.has_begun {
                 return Some(message);
@@ -57,7 +161,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Patient<T> {
         }
     }
 
-    async fn close(&mut self) -> std::result::Result<(), T::Error> {
-        self.inner.close().await
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

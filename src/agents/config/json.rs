@@ -81,29 +81,69 @@ fn complete(object: &CstObject, value: &Value) -> Option<bool> {
     Some(is_changed)
 }
 
-pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<String, Refusal> {
+pub(super) fn take_out(
+    text: &str,
+    before: Option<&str>,
+    entries: &[Entry],
+) -> Result<(String, Option<Refusal>), Refusal> {
     check(text, entries)?;
     let root = parse(text)?;
-    let before = parse(before).ok().and_then(|root| root.object_value());
     let Some(top) = root.object_value() else {
-        return Ok(text.to_owned());
+        return Ok((text.to_owned(), None));
+    };
+    let past = Past {
+        is_known: before.is_some(),
+        object: before
+            .and_then(|before| parse(before).ok())
+            .and_then(|root| root.object_value()),
     };
     let mut is_changed = false;
     // What the file needed for the rest goes last.
     for entry in entries.iter().rev() {
         is_changed |= match entry {
-            Entry::Needed(name, _) => take_needed(&top, before.as_ref(), name, entries),
-            entry => take_entry(&top, before.as_ref(), entry).unwrap_or(false),
+            Entry::Needed(..) if !past.is_known && !is_changed => false,
+            Entry::Needed(name, _) => take_needed(&top, past.object.as_ref(), name, entries),
+            entry => take_entry(&top, &past, entry).unwrap_or(false),
         };
     }
-    Ok(match is_changed {
+    let rest = match is_changed {
         true => root.to_string(),
         false => text.to_owned(),
-    })
+    };
+    let left = entries.iter().find_map(|entry| left_of(&top, entry));
+    Ok((rest, left.filter(|_| !past.is_known)))
+}
+
+/// What a file had before edio came.
+struct Past {
+    /// Is that known? If not, only what is to the letter what edio writes is edio's.
+    is_known: bool,
+    object: Option<CstObject>,
+}
+
+impl Past {
+    /// Is what stands there now edio's, where it was not there before?
+    fn lets_go(&self, node: &CstNode, value: &Value) -> bool {
+        self.is_known || is_same(node, value)
+    }
+}
+
+/// What still stands where an entry belongs.
+fn left_of(top: &CstObject, entry: &Entry) -> Option<Refusal> {
+    let (path, stands) = match entry {
+        Entry::Named(path, _) => (path, find(top, path).is_some()),
+        Entry::Listed(path, value) => {
+            let list = find_list(top, path)?.elements();
+            (path, list.iter().any(|one| holds(one, value)))
+        }
+        Entry::Needed(..) | Entry::Lines(_) | Entry::Whole(_) | Entry::Program(_) => return None,
+    };
+    stands.then(|| Refusal::changed(path))
 }
 
 /// Takes one entry out. Returns whether it was there; `None` where it was not, or is the user's.
-fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Option<bool> {
+fn take_entry(top: &CstObject, past: &Past, entry: &Entry) -> Option<bool> {
+    let before = past.object.as_ref();
     match entry {
         Entry::Named(path, value) => {
             let had = before.and_then(|before| find(before, path));
@@ -111,7 +151,11 @@ fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Opt
                 return take_members(&find(top, path)?, &had, value);
             }
             let (name, above) = path.split_last()?;
-            find(top, above)?.get(name)?.remove();
+            let member = find(top, above)?.get(name)?;
+            if !past.lets_go(&member.value()?, value) {
+                return None;
+            }
+            member.remove();
             remove_empty(top, before, path);
         }
         Entry::Listed(path, value) => {
@@ -123,7 +167,8 @@ fn take_entry(top: &CstObject, before: Option<&CstObject>, entry: &Entry) -> Opt
             if had.is_some_and(|had| !holding(&had).is_empty()) {
                 return None;
             }
-            let found = holding(&find_list(top, path)?);
+            let mut found = holding(&find_list(top, path)?);
+            found.retain(|one| past.lets_go(one, value));
             if found.is_empty() {
                 return None;
             }
@@ -382,6 +427,33 @@ fn holds(element: &CstNode, value: &Value) -> bool {
     let group = object.array_value("hooks").map(|list| list.elements());
     words(&object) == wanted
         || group.is_some_and(|group| group.iter().any(|one| node_words(one) == wanted))
+}
+
+/// Does a node mean just this value, whatever its white space and its order?
+fn is_same(node: &CstNode, value: &Value) -> bool {
+    match value {
+        Value::Text(wanted) => text(node).as_deref() == Some(*wanted),
+        Value::Number(wanted) => {
+            let number = node.as_number_lit();
+            number.is_some_and(|number| number.to_string() == wanted.to_string())
+        }
+        Value::Bool(wanted) => {
+            let answer = node.as_boolean_lit();
+            answer.is_some_and(|answer| answer.value() == *wanted)
+        }
+        Value::List(wanted) => node.as_array().is_some_and(|list| {
+            let items = list.elements();
+            let mut pairs = items.iter().zip(wanted);
+            items.len() == wanted.len() && pairs.all(|(item, wanted)| is_same(item, wanted))
+        }),
+        Value::Object(wanted) => node.as_object().is_some_and(|object| {
+            let has = |(name, wanted): &(&str, Value)| {
+                let member = object.get(name).and_then(|member| member.value());
+                member.is_some_and(|member| is_same(&member, wanted))
+            };
+            object.properties().len() == wanted.len() && wanted.iter().all(has)
+        }),
+    }
 }
 
 /// What a command line stands under.

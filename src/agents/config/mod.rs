@@ -100,6 +100,8 @@ pub struct Rest {
     pub bytes: Vec<u8>,
     /// Is nothing left that means anything?
     pub is_empty: bool,
+    /// What looks like edio's and may be another's: it is still there.
+    pub left: Option<Refusal>,
 }
 
 /// Why a file is left as it is, or what is wrong with it.
@@ -115,6 +117,11 @@ impl Refusal {
     fn new(what: impl Into<String>) -> Self {
         let what = what.into();
         Self { what, place: None }
+    }
+
+    /// What stands at the end of a path may be another's.
+    fn changed(path: &[&str]) -> Self {
+        Self::new(format!("{} is not as edio writes it", path.join(".")))
     }
 
     /// At this byte of the text.
@@ -156,18 +163,19 @@ impl Config {
         Ok([mark, put.as_bytes()].concat())
     }
 
-    /// The file without edio's part. What it had already before edio came, where that is known, stays.
+    /// The file without edio's part. What it had already before edio came stays. Where that is not known, only what is to
+    /// the letter what edio writes is taken out.
     ///
     /// # Errors
     ///
     /// As for [`Config::put`].
     pub fn take_out(&self, present: &[u8], before: Option<&[u8]>) -> Result<Rest, Refusal> {
         let (mark, text) = read(present)?;
-        let before = before.map(read).transpose()?.map_or("", |(_, text)| text);
-        let rest = match self.language {
+        let before = before.map(read).transpose()?.map(|(_, text)| text);
+        let (rest, left) = match self.language {
             Language::Toml => toml::take_out(text, before, &self.entries)?,
-            Language::Yaml => yaml::take_out(text, before, &self.entries)?,
-            Language::Text => text::take_out(text, before, &self.entries)?,
+            Language::Yaml => (yaml::take_out(text, before, &self.entries)?, None),
+            Language::Text => (text::take_out(text, before, &self.entries)?, None),
             _ => json::take_out(text, before, &self.entries)?,
         };
         let is_empty = match self.language {
@@ -175,7 +183,11 @@ impl Config {
             _ => json::is_empty(&rest),
         };
         let bytes = [mark, rest.as_bytes()].concat();
-        Ok(Rest { bytes, is_empty })
+        Ok(Rest {
+            bytes,
+            is_empty,
+            left,
+        })
     }
 
     /// How much of what it is to have the file has.
@@ -426,7 +438,7 @@ mod tests {
             json(hooks()).standing(joined.as_bytes()),
             Ok(Standing::Half)
         );
-        let left = rest(&json(hooks()), joined, None);
+        let left = rest(&json(hooks()), joined, Some(""));
         assert!(left.contains("mine") && !left.contains("edio"), "{left}");
         let after = rest(&json(hooks()), &put, Some(text));
         assert!(
@@ -436,7 +448,7 @@ mod tests {
         assert!(!after.contains("version"), "{after}");
         // A hook that came later needs it.
         let later = put.replace("edio hook x", "mine, too");
-        assert!(rest(&json(hooks()), &later, None).contains("version"));
+        assert!(rest(&json(hooks()), &later, Some("")).contains("version"));
     }
 
     #[test]
@@ -518,6 +530,40 @@ mod tests {
     }
 
     #[test]
+    fn of_what_is_not_known_only_what_is_to_the_letter_is_taken() {
+        for (config, same, other) in [
+            (
+                json(server()),
+                r#"{"servers": {"edio": {"args": ["mcp" /* c */], "command": "\u0065dio"}}}"#,
+                r#"{"servers": {"edio": {"command": "edio", "args": ["mcp", "-v"]}}}"#,
+            ),
+            (
+                json(hooks()),
+                r#"{"version": 1, "hooks": {"Stop": [{"hooks": [{"command": "edio hook x"}]}]}}"#,
+                r#"{"version": 1, "hooks": {"Stop": [{"command": "edio hook x", "a": 1}]}}"#,
+            ),
+            (
+                toml(),
+                "[servers.edio]\nargs = ['mcp']\ncommand = 'edio' # c\n",
+                "[servers.edio]\ncommand = \"edio\"\n",
+            ),
+            (
+                lines(),
+                "<!-- begin -->\r\nedio\r\n<!-- end -->\r\n",
+                "<!-- begin -->\nmine\n<!-- end -->\n",
+            ),
+            (yaml(), "read: [EDIO.md] # edio\n", "read: EDIO.md\n"),
+        ] {
+            let rest = config.take_out(same.as_bytes(), None).unwrap();
+            assert!(rest.is_empty && rest.left.is_none(), "{rest:?}");
+            match config.take_out(other.as_bytes(), None) {
+                Ok(rest) => assert!(rest.bytes == other.as_bytes() && rest.left.is_some()),
+                Err(refusal) => assert!(refusal.what.ends_with("not as edio wrote it")),
+            }
+        }
+    }
+
+    #[test]
     fn strict_json_gets_no_comment_and_no_comma_at_the_end() {
         for text in [
             "",
@@ -555,12 +601,12 @@ mod tests {
             );
         }
         let used = "[servers.edio]\ncommand = \"edio\"\n\n[servers.edio.tools.x]\napproval = \"y\"\n\n[b]\n";
-        assert_eq!(rest(&toml(), used, None), "[b]\n");
+        assert_eq!(rest(&toml(), used, Some("")), "[b]\n");
         let used = "# mine\n\n[servers.edio]\ncommand = \"edio\" # c\nenv.A = \"1\"\nlist = [\n  1,\n]\n\n# yours\n[b]\n";
-        assert_eq!(rest(&toml(), used, None), "# mine\n\n# yours\n[b]\n");
+        assert_eq!(rest(&toml(), used, Some("")), "# mine\n\n# yours\n[b]\n");
         let dotted = "servers.edio.command = \"x\"\n";
         assert_eq!(toml().put(dotted.as_bytes()).unwrap(), dotted.as_bytes());
-        assert!(toml().take_out(dotted.as_bytes(), None).is_err());
+        assert!(toml().take_out(dotted.as_bytes(), Some(b"")).is_err());
     }
 
     #[test]
@@ -571,8 +617,32 @@ mod tests {
         let edited = put.replace("edio", "other words\nand more") + "tail\n";
         assert_eq!(rest(&lines(), &edited, Some(text)), format!("{text}tail\n"));
         assert_eq!(lines().put(edited.as_bytes()).unwrap(), edited.as_bytes());
-        let open = "<!-- begin -->\nno end\n";
-        assert_eq!(rest(&lines(), open, None), open);
+        for text in ["\n\n", "x", "x\n\n", " ", "\r\n"] {
+            let edited = self::put(&lines(), text).replace("edio", "edited");
+            assert_eq!(rest(&lines(), &edited, Some(text)), text);
+            let longer = rest(&lines(), &format!("{edited}tail\n"), Some(text));
+            assert_eq!(
+                longer.replace('\r', ""),
+                format!(
+                    "{}tail\n",
+                    match text {
+                        "x" | " " => format!("{text}\n"),
+                        text => text.replace('\r', ""),
+                    }
+                )
+            );
+        }
+        // A beginning that has lost its end is not edio's.
+        let open = "<!-- begin -->\nmine\n";
+        let put = self::put(&lines(), open);
+        assert_eq!(
+            rest(&lines(), &(put.clone() + "tail\n"), Some(open)),
+            format!("{open}tail\n")
+        );
+        assert_eq!(rest(&lines(), &put, None), open);
+        assert_eq!(rest(&lines(), open, Some(open)), open);
+        let refusal = lines().take_out(open.as_bytes(), Some(b"")).unwrap_err();
+        assert_eq!(refusal.what, "the end of edio's part is gone");
     }
 
     #[test]

@@ -39,9 +39,23 @@ pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     Ok(whole)
 }
 
-pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<String, Refusal> {
-    let mut rest = text.to_owned();
-    for (path, _) in tables(entries) {
+pub(super) fn take_out(
+    text: &str,
+    before: Option<&str>,
+    entries: &[Entry],
+) -> Result<(String, Option<Refusal>), Refusal> {
+    let (mut rest, mut left) = (text.to_owned(), None);
+    for (path, value) in tables(entries) {
+        let Some(before) = before else {
+            let document = parse(&rest)?;
+            let found = item(&document, path);
+            if found.is_none_or(|found| is_same(found, value)) {
+                rest = without_table(&rest, path)?;
+            } else {
+                left = Some(Refusal::changed(path));
+            }
+            continue;
+        };
         let had = parse(before)
             .ok()
             .is_some_and(|document| item(&document, path).is_some());
@@ -49,7 +63,30 @@ pub(super) fn take_out(text: &str, before: &str, entries: &[Entry]) -> Result<St
             rest = without_table(&rest, path)?;
         }
     }
-    Ok(rest)
+    Ok((rest, left))
+}
+
+/// Does an item mean just this value, in whatever form?
+fn is_same(item: &Item, value: &Value) -> bool {
+    match value {
+        Value::Text(wanted) => item.as_str() == Some(*wanted),
+        Value::Number(wanted) => item.as_integer() == Some(i64::from(*wanted)),
+        Value::Bool(wanted) => item.as_bool() == Some(*wanted),
+        Value::List(wanted) => item.as_array().is_some_and(|list| {
+            let mut pairs = list.iter().zip(wanted);
+            let same = |(item, wanted): (&toml_edit::Value, &Value)| {
+                is_same(&Item::Value(item.clone()), wanted)
+            };
+            list.len() == wanted.len() && pairs.all(same)
+        }),
+        Value::Object(wanted) => item.as_table_like().is_some_and(|table| {
+            let has = |(name, wanted): &(&str, Value)| {
+                let member = table.get(name);
+                member.is_some_and(|member| is_same(member, wanted))
+            };
+            table.len() == wanted.len() && wanted.iter().all(has)
+        }),
+    }
 }
 
 /// A text without the table at the end of a path, and the tables below it.

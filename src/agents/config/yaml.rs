@@ -22,9 +22,14 @@ pub(super) fn put(present: &str, entries: &[Entry]) -> Result<String, Refusal> {
     Ok(whole)
 }
 
-pub(super) fn take_out(present: &str, before: &str, entries: &[Entry]) -> Result<String, Refusal> {
+pub(super) fn take_out(
+    present: &str,
+    before: Option<&str>,
+    entries: &[Entry],
+) -> Result<String, Refusal> {
     let rest = text::take_out(present, before, entries)?;
-    let is_left = |line: &&str| names(&rest, line) && !names(before, line);
+    let had = before.unwrap_or_default();
+    let is_left = |line: &&str| names(&rest, line) && !names(had, line);
     match lines(entries).find(is_left) {
         Some(line) => {
             let name = name_of(line).unwrap_or(line);

@@ -6,7 +6,7 @@ use super::plan::{Direction, Edit, Plan, Wish};
 use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::error::{Error, Result};
-use crate::history::connected::{Connected, Excludes, Ground, Site, pattern_of};
+use crate::history::connected::{Connected, Excludes, Ground, Remembered, Site, pattern_of};
 use crate::history::git::RepoPath;
 use crate::history::scan::without_detours;
 use crate::history::workspace::Locked;
@@ -121,7 +121,7 @@ impl Work<'_> {
             (Some(present), None) if !is_forgotten => Some(present.to_vec()),
             (Some(present), Some(known)) if known.is_untouched(present) => known.before(),
             (Some(present), known) => {
-                let before = known.and_then(|known| known.before());
+                let before = known.map(Remembered::text_before);
                 Some(self.without_edio(edit, present, before.as_deref()))
             }
         };
@@ -157,8 +157,13 @@ impl Work<'_> {
             connected.forget(path, ground);
         }
         for agent in &self.wish.agents {
-            let mut left = self.plan.left.iter().filter_map(|left| left.part);
-            if !left.any(|(other, _)| other == *agent) {
+            // What edio is not known to have written connects nobody.
+            let mut left = self.plan.left.iter();
+            let is_left = left.any(|left| {
+                let is_its = left.part.is_some_and(|(other, _)| other == *agent);
+                is_its && connected.file(left.path, ground).is_some()
+            });
+            if !is_left {
                 connected.agents.remove(&agent.to_string());
             }
         }

@@ -253,16 +253,20 @@ impl Plan {
             return Ok(());
         };
         let remembered = view.remembered(path);
-        let before = remembered.and_then(Remembered::before);
         let edit = self.edit(path, Some(present));
         let is_all = view.wish.scope != Scope::Guard;
+        let mut left = None;
         let rest = match is_all && view.is_untouched(path) {
-            true => before,
+            true => remembered.and_then(Remembered::before),
             false => {
+                let before = remembered.map(Remembered::text_before);
                 let text = edit.wanted.as_deref().unwrap_or_default();
                 match file.config.take_out(text, before.as_deref()) {
                     Ok(rest) if rest.is_empty && view.was_made(file, path) => None,
-                    Ok(rest) => Some(rest.bytes),
+                    Ok(rest) => {
+                        left = rest.left;
+                        Some(rest.bytes)
+                    }
                     // It can't be read, and has nothing of edio's.
                     Err(_) if remembered.is_none() && present.find("edio").is_none() => {
                         return Ok(());
@@ -271,8 +275,9 @@ impl Plan {
                 }
             }
         };
+        let left = left.map(|left| left.to_string());
         if rest.as_deref() == Some(present) {
-            return Ok(());
+            return left.map_or(Ok(()), Err);
         }
         if !view.may_change(path) {
             let how = match view.wish.scope {
@@ -283,7 +288,7 @@ impl Plan {
         }
         edit.wanted = rest;
         edit.parts.extend(part);
-        Ok(())
+        left.map_or(Ok(()), Err)
     }
 
     fn edit(&mut self, path: &'static str, present: Option<&[u8]>) -> &mut Edit {

@@ -138,6 +138,8 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
         let said = conversation::Entry {
             agent: by.agent.clone(),
             session: by.session.clone(),
+            hook: event.hook.clone(),
+            twice: false,
             at: now.moment.seconds,
             what,
         };
@@ -146,9 +148,11 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
             Keep::Prompts | Keep::Full => conversation::note(workspace, &said.redacted(&redactor)),
         }
     };
-    let note_reply = |workspace: &Locked| match &event.reply {
-        Some(text) => note(workspace, Said::Reply(text.clone())),
-        None => Ok(()),
+    let note_reply = |workspace: &mut Locked| match &event.reply {
+        Some(text) if !prompt::has_said(&mut workspace.state, by, text, now.moment.seconds) => {
+            note(workspace, Said::Reply(text.clone()))
+        }
+        _ => Ok(()),
     };
     if let (What::Woken | What::Ended(_), Some(id)) = (&event.what, &event.prompt) {
         prompt::goes_on(&mut workspace.state, by, id);
@@ -158,7 +162,11 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
     }
     match &event.what {
         What::Told(text) => {
-            let before = prompt::told(workspace, by, prompt(text), now);
+            let prompt = prompt(text);
+            if prompt::was_told(workspace, by, &prompt, now.moment.seconds)? {
+                return Ok(());
+            }
+            let before = prompt::told(workspace, by, prompt, now);
             note(workspace, Said::Prompt(text.clone()))?;
             before
         }

@@ -186,6 +186,8 @@ fn look(file: &Path) -> io::Result<Option<(PathBuf, Content)>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
+        // A link that leads to itself leads nowhere, either.
+        Err(_) if file.is_symlink() && !file.exists() => return Ok(None),
         path => path?,
     };
     let meta = fs::metadata(&path)?;

@@ -78,7 +78,7 @@ impl Tool for Diff {
         let patch = workspace
             .git
             .patch(&sides.old, &sides.new, &paths, &style)?;
-        let wanted = limit(arguments.limit, 20_000, 50_000).max(1000);
+        let wanted = limit(arguments.limit, 20_000, 50_000)?.max(1000);
         let (patch, next) = part(patch, from, wanted)?;
         Ok(Answer {
             files: stat.files,

@@ -66,7 +66,7 @@ impl Tool for Log {
         let turns = search.turns(&workspace, &session, &lineage)?;
         let current = session.current.as_ref().map(|turn| &turn.commit);
         let mut older = turns.iter().rev().filter(|turn| turn.number().turn < below);
-        let wanted = limit(arguments.limit, 20, 200);
+        let wanted = limit(arguments.limit, 20, 200)?;
         let turns: Vec<_> = older.by_ref().take(wanted).collect();
         let last = turns.last().map(|turn| turn.number().turn);
         Ok(Answer {

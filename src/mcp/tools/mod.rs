@@ -138,10 +138,17 @@ impl Effect {
 }
 
 fn run<T: Tool>(call: &Call, arguments: JsonObject) -> Result<Value> {
-    let arguments = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let name = T::NAME;
-        Error::usage(format!("{name} can't be called with these arguments")).because(error)
-    })?;
+    let arguments = match serde_json::from_value(Value::Object(arguments)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Of what is not allowed there is nothing to be said better.
+            if call.leave != Leave::Given {
+                drop(call.look()?);
+            }
+            let what = format!("{} can't be called with these arguments", T::NAME);
+            return Err(Error::usage(what).because(error));
+        }
+    };
     let answer = T::run(call, arguments)?;
     serde_json::to_value(answer).map_err(|error| Error::bug("an answer is no JSON").because(error))
 }

@@ -64,7 +64,7 @@ impl Tool for Show {
         let (mut changes, _) = differences(&workspace, &sides, &[])?;
         changes.extend(hidden_by(&workspace, &session, &turn)?);
         let rest = changes.get(from..).unwrap_or_default();
-        let wanted = limit(arguments.limit, 200, 1000).min(rest.len());
+        let wanted = limit(arguments.limit, 200, 1000)?.min(rest.len());
         let next = from + wanted;
         Ok(Answer {
             session: turn.note.session.to_string(),
