@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo, fed};
+use crate::common::{Ran, Repo, edio_binary, fed};
 
 /// Has an agent's hook called with this on its standard input. It must end well, and in silence (P8).
 fn call(repo: &Repo, agent: &str, payload: impl AsRef<[u8]>) {
