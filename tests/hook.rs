@@ -1041,7 +1041,10 @@ fn where_edio_can_not_be_started_for_an_event_that_is_logged() {
     std::fs::copy(edio_binary(), &copy).unwrap();
     // A new version was installed in the place of the one that runs.
     let mut hook = repo.like_edio("sh", ["hook", "claude"]);
-    hook.args(["-c", "exec 9< \"$0\"; rm \"$0\"; exec /proc/self/fd/9 hook claude"]);
+    hook.args([
+        "-c",
+        "exec 9< \"$0\"; rm \"$0\"; exec /proc/self/fd/9 hook claude",
+    ]);
     let event = json!({"session_id": "s", "cwd": repo.top, "hook_event_name": "UserPromptSubmit", "prompt": "x"});
     let output = fed(hook.arg(&copy), event.to_string());
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -1113,9 +1113,9 @@ fn restore_killed_at_the_end(repo: &Repo) {
     let script = format!(
         "#!/bin/sh\n\
          case \" $* \" in *\" update-ref \"*)\n\
-         cat > \"$0.told\"\n\
-         tr '\\0' '\\n' < \"$0.told\" | grep -q '^update refs/edio/active/.*/current$' && kill -9 $PPID && exit 1\n\
-         exec {git} \"$@\" < \"$0.told\" ;;\n\
+         cat > \"$0.$$\"\n\
+         tr '\\0' '\\n' < \"$0.$$\" | grep -q '^update refs/edio/active/.*/current$' && kill -9 $PPID && exit 1\n\
+         exec {git} \"$@\" < \"$0.$$\" ;;\n\
          esac\n\
          exec {git} \"$@\"\n"
     );
@@ -1197,5 +1197,47 @@ fn p5_what_a_killed_restore_left_in_a_folder_does_not_keep_a_file_from_its_place
         ran.ok();
         repo.edio(["undo"]).ok();
         assert_eq!(repo.manifest_of(repo.path("d")).len(), 2);
+    }
+}
+
+#[test]
+fn p5_a_restore_that_is_finished_and_killed_again_is_finished_once_more() {
+    let repo = ones_and_twos();
+    restore_killed_at_the_end(&repo);
+    repo.write("b", "2\n");
+    // The next command, killed where it has written the operation down anew.
+    let bin = repo.outside().join("bin");
+    let mut command = repo.command(["snapshot", "--if-changed"]);
+    command.env("PATH", format!("{}:{}", bin.display(), path()));
+    let ran = repo.ran(&mut command);
+    assert_eq!(ran.code, None, "{ran}");
+    repo.write("c", "2\n");
+    let status = repo.edio(["status"]);
+    assert!(
+        status.ok().stdout.contains("interrupted: restore 1"),
+        "{status}"
+    );
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!((said(&repo).as_str(), repo.turns()), ("1\n1\n1\n", 2));
+    repo.edio(["undo"]).ok();
+    assert_eq!(said(&repo), "2\n2\n2\n");
+    repo.fsck();
+}
+
+#[test]
+fn p4_ignored_files_that_a_person_wrote_since_a_kill_are_saved() {
+    let repo = Repo::with(&[("a", "0\n"), ("p", "v1\n")]);
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    repo.git(["rm", "-q", "--cached", "p"]);
+    repo.write(".git/info/exclude", "p\n");
+    repo.write("a", "2\n");
+    repo.write("p", "PRECIOUS\n");
+    repo.edio(["snapshot", "-m", "two"]).ok();
+    restore_killed_at_the_end(&repo);
+    repo.write("p", "MINE\n");
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    repo.edio(["undo"]).ok();
+    for content in ["PRECIOUS\n", "MINE\n"] {
+        assert!(repo.is_kept(content), "{content}");
     }
 }

@@ -127,7 +127,7 @@ const AWAKE: Duration = Duration::from_secs(60);
 /// How long to wait for the next look, so long after the last change, where a look takes so long.
 fn pause(settle: Duration, quiet: Duration, look: Duration) -> Duration {
     match quiet < AWAKE {
-        true => settle,
+        true => settle.max(look),
         false => settle.max(look * PAUSE_FACTOR),
     }
 }

@@ -251,7 +251,7 @@ impl Connected {
     ///
     /// It is there, and can't be read.
     pub fn load(folder: &Path) -> Result<Self> {
-        let mut connected: Self = read_if_there(folder, FILE)?;
+        let mut connected: Self = read_if_there(folder, FILE, &[io::ErrorKind::NotFound])?;
         // What was before, and is garbled, would be given back as an empty file.
         connected.files.retain(Remembered::is_whole);
         Ok(connected)

@@ -141,13 +141,17 @@ impl Entry {
         Some([agent, session, id, tool, call.input.clone()])
     }
 
-    /// Is this a use of a tool that another agent's hook tells, too? Neither the tool's name nor an id needs to be the same
-    /// there: the first that may be the same one is.
+    /// Is this a use of a tool that another agent's hook tells, too? The tool may be written otherwise there, and have no id:
+    /// the first that may be the same one is.
     fn is_told_again_by(&self, other: &Entry) -> bool {
         let (Some(call), Some(again)) = (self.call(), other.call()) else {
             return false;
         };
+        let has_other_id = call.id.is_some() && again.id.is_some() && call.id != again.id;
+        let has_same_input = call.input.is_some() && call.input == again.input;
         !self.twice
+            && !has_other_id
+            && (has_same_input || call.tool.eq_ignore_ascii_case(&again.tool))
             && self.hook != other.hook
             && self.agent == other.agent
             && self.session == other.session

@@ -220,6 +220,8 @@ pub struct Begun {
     session: SessionId,
     operation: Operation,
     before: Option<Oid>,
+    /// The operation that it takes the place of.
+    replaces: Option<Oid>,
     parents: Vec<Oid>,
     message: Vec<u8>,
     seconds: i64,
@@ -253,6 +255,7 @@ impl Begun {
         let commit = git.start_commit(&operation.tree, &parents, &by, &message)?;
         Ok(Self {
             session: session.id.clone(),
+            replaces: None,
             parents: parents.into_iter().cloned().collect(),
             operation,
             before,
@@ -260,6 +263,12 @@ impl Begun {
             seconds,
             commit,
         })
+    }
+
+    /// Has it take the place of an operation that was set aside ([`set_aside_last`]), at one stroke.
+    #[must_use]
+    pub fn in_place_of(self, replaces: Option<Oid>) -> Self {
+        Self { replaces, ..self }
     }
 
     /// Is it written down for this operation, as the next one of this session?
@@ -277,8 +286,8 @@ impl Begun {
     pub fn record(self, workspace: &Locked, session: &mut Session) -> Result<()> {
         let oid = self.commit.finish()?;
         let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
-        let change = RefChange::set(name, self.before.as_ref(), &oid);
-        refs::change(workspace, &[change])?;
+        let before = self.replaces.as_ref().or(self.before.as_ref());
+        refs::change(workspace, &[RefChange::set(name, before, &oid)])?;
         session.ops = Some(Commit {
             oid,
             tree: self.operation.tree,
@@ -310,20 +319,33 @@ pub fn record(
 ///
 /// git failed.
 pub fn take_off_last(workspace: &Locked, session: &mut Session) -> Result<()> {
-    let Some(last) = session.ops.take() else {
+    let Some(last) = set_aside_last(workspace, session)? else {
         return Ok(());
+    };
+    let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
+    let change = match &session.ops {
+        Some(before) => RefChange::set(name, Some(&last), &before.oid),
+        None => RefChange::delete(name, &last),
+    };
+    refs::change(workspace, &[change])
+}
+
+/// Has the session stand where it stood before its last operation. The ref of that one stays until another takes its place:
+/// so a kill in between leaves it unfinished, as it was. Returns its commit.
+///
+/// # Errors
+///
+/// git failed.
+pub fn set_aside_last(workspace: &Locked, session: &mut Session) -> Result<Option<Oid>> {
+    let Some(last) = session.ops.take() else {
+        return Ok(None);
     };
     let parents = workspace.git.commits(&last.parents)?;
     session.ops = parents
         .into_iter()
         .next()
         .filter(|commit| Operation::read(commit).is_some());
-    let name = refnames::name(Shelf::Active, &session.id, Leaf::Ops);
-    let change = match &session.ops {
-        Some(before) => RefChange::set(name, Some(&last.oid), &before.oid),
-        None => RefChange::delete(name, &last.oid),
-    };
-    refs::change(workspace, &[change])
+    Ok(Some(last.oid))
 }
 
 /// The commits before an operation, the last one first. Where one can't be read, the operations down to it.

@@ -166,7 +166,7 @@ pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> 
         Ok(settled) => {
             workspace.end()?;
             let unlocked = || {
-                "an accept was interrupted before it had committed anything: the index is no longer locked".to_owned()
+                "an accept, or the undo of one, was interrupted before it had changed anything: the index is no longer locked".to_owned()
             };
             Ok(settled.or_else(|| was_locked.then(unlocked)))
         }
@@ -275,19 +275,29 @@ fn carry_on(
     };
     let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
     let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
-    let (safety, ignored_side) = match has_more(workspace, &scan, from, &operation, &raw_ids)? {
+    // Ignored files and those of the journal are in neither tree: the turn that is taken first has what became of them.
+    let lies_beside = !way.within.is_empty() || !way.beyond.is_empty() || !way.unkept.is_empty();
+    let is_more = lies_beside
+        || operation.side.is_some()
+        || !plan.saved.is_empty()
+        || has_more(workspace, &scan, from, &operation, &raw_ids)?;
+    // It is written down anew, from where it stands now.
+    let (session, takes_up) = match is_more {
         true => {
             let words = format!("{} was finished", operation.text);
-            (save_unsaved(workspace, scan, &words, moment)?, None)
+            let safety = save_unsaved(workspace, scan, &words, moment)?;
+            let mut session = own_session(workspace, session, safety.as_ref())?;
+            ops::take_off_last(workspace, &mut session)?;
+            (session, None)
         }
         false => {
             sweep(workspace, &scan.leftovers, moment.seconds)?;
-            (None, operation.side.clone())
+            let mut session = own_session(workspace, session, None)?;
+            let last = ops::set_aside_last(workspace, &mut session)?;
+            (session, last)
         }
     };
-    let mut session = own_session(workspace, session, safety.as_ref())?;
-    // It is written down anew, from where it stands now.
-    ops::take_off_last(workspace, &mut session)?;
+    let mut session = session;
     let from = session.current()?.clone();
     let end = match operation.deed {
         Deed::RestorePaths | Deed::Revert => {
@@ -302,7 +312,6 @@ fn carry_on(
     let again = Operation {
         from: from.commit.clone(),
         last: session.last(),
-        side: ignored_side,
         ..operation
     };
     let task = Task {
@@ -311,6 +320,7 @@ fn carry_on(
         raw_ids: &raw_ids,
         operation: again,
         ahead: None,
+        takes_up,
         end,
     };
     perform(workspace, &mut session, task, moment)?;

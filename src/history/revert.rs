@@ -95,6 +95,7 @@ pub fn revert(
         raw_ids: &raw_ids,
         operation,
         ahead: None,
+        takes_up: None,
         end: End::New(note),
     };
     let done = perform(workspace, &mut session, task, moment)?;
@@ -169,8 +170,9 @@ fn make_plan(
 fn refuse_other_line(workspace: &Locked, session: &Session, wish: &Wish) -> Result<()> {
     let mut turn = wish.last.clone();
     let mut line = session.whole_line(workspace, &wish.last);
-    while let Some(before) = (turn.number() > wish.first.number()).then(|| line.next()) {
-        turn = before.transpose()?.unwrap_or(turn);
+    while turn.number() > wish.first.number() {
+        let Some(before) = line.next() else { break };
+        turn = before?;
     }
     if turn.commit == wish.first.commit {
         return Ok(());

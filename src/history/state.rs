@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -134,7 +135,8 @@ impl State {
     ///
     /// It is there, and can't be read.
     pub fn load(folder: &Path) -> Result<Self> {
-        read_if_there(folder, FILE)
+        // Another user's memory is none of this one's, and is written anew.
+        read_if_there(folder, FILE, &[NotFound, PermissionDenied])
     }
 
     /// Writes the memory, all at once.
@@ -153,16 +155,20 @@ impl State {
     }
 }
 
-/// Reads what [`write_at_once`] has written. A file that is missing, or has another form, has nothing to say.
+/// Reads what [`write_at_once`] has written. A file that counts as absent, or has another form, has nothing to say.
 ///
 /// # Errors
 ///
 /// It is there, and can't be read: what it says must not be written over.
-pub(super) fn read_if_there<T: DeserializeOwned + Default>(folder: &Path, name: &str) -> Result<T> {
+pub(super) fn read_if_there<T: DeserializeOwned + Default>(
+    folder: &Path,
+    name: &str,
+    absent: &[io::ErrorKind],
+) -> Result<T> {
     let file = folder.join(name);
     match fs::read(&file) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),
+        Err(error) if absent.contains(&error.kind()) => Ok(T::default()),
         Err(error) => Err(error).or_cannot(|| format!("can't read {}", file.display())),
     }
 }

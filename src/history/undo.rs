@@ -241,6 +241,7 @@ fn go_to(
         raw_ids: &raw_ids,
         operation,
         ahead: None,
+        takes_up: None,
         end,
     };
     let done = perform(workspace, &mut session, task, moment)?;

@@ -211,6 +211,7 @@ impl OnDisk {
             _ => None,
         });
         on_disk.left_alone.extend(left);
+        on_disk.left_alone.truncate(NAMED);
         on_disk
     }
 

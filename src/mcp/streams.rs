@@ -69,8 +69,8 @@ async fn next_line(
     Ok(length)
 }
 
-/// The messages in a line, each as it is or as the answer to what can't be read. A batch is taken apart. What is no JSON is
-/// passed over: an answer to it might be answered.
+/// The messages in a line, each as it is or as the answer to what can't be read. A batch is taken apart. What does
+/// not look like a message is passed over: an answer to it might be answered.
 fn messages(line: &[u8]) -> Vec<Result<ClientJsonRpcMessage, Value>> {
     if line.len() as u64 > LONGEST {
         let why = "the message is longer than 64 MiB";
@@ -79,6 +79,13 @@ fn messages(line: &[u8]) -> Vec<Result<ClientJsonRpcMessage, Value>> {
     match json::read(line) {
         Ok(Value::Array(batch)) if !batch.is_empty() => batch.iter().filter_map(message).collect(),
         Ok(value) => message(&value).into_iter().collect(),
+        Err(_)
+            if line.trim_ascii_start().starts_with(b"{")
+                || line.trim_ascii_start().starts_with(b"[") =>
+        {
+            let why = "the message is no JSON, or goes too deep";
+            vec![Err(fault(&Value::Null, ErrorCode::PARSE_ERROR, why))]
+        }
         Err(_) => Vec::new(),
     }
 }

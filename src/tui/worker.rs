@@ -487,6 +487,10 @@ impl Working {
             let changed =
                 "It has changed since you were asked: this is what would be committed now.";
             plan.notes.insert(0, changed.to_owned());
+            if let Some(turn) = &prepared.turn {
+                let note = format!("What is new is turn {}.", turn.number());
+                plan.notes.insert(1, note);
+            }
             return Ok(News::Plan(plan));
         }
         let message = Message::Given(checked_message(commit.message)?);

@@ -66,7 +66,7 @@ impl Content {
             Extent::WholeTree => head_tree,
         };
         let ignored = only_chosen(workspace, as_in, last, index)?;
-        let hidden = hidden(workspace, index);
+        let hidden = hidden(workspace, index, as_in, last)?;
         let left_out = ignored.iter().chain(&hidden).cloned();
         let skipped = skipped.into_iter().filter(|s| s.why != Why::Submodule);
         let unheld: Vec<RepoPath> = skipped.map(|s| s.path).chain(left_out).collect();
@@ -86,12 +86,23 @@ impl Content {
 
 /// The files that git is told to take for unchanged: whatever is in them is the person's own. In a sparse checkout
 /// skip-worktree is set by git itself, and says nothing of the kind.
-fn hidden(workspace: &Locked, index: &[IndexEntry]) -> Vec<RepoPath> {
+fn hidden(
+    workspace: &Locked,
+    index: &[IndexEntry],
+    as_in: &Oid,
+    last: &Turn,
+) -> Result<Vec<RepoPath>> {
     let is_sparse = workspace.settings.is_true("core.sparsecheckout");
     let is_hidden =
         |entry: &&IndexEntry| entry.assume_unchanged || (entry.skip_worktree && !is_sparse);
-    let hidden = index.iter().filter(is_hidden);
-    hidden.map(|entry| entry.path.clone()).collect()
+    let hidden = index.iter().filter(is_hidden).map(|entry| &entry.path);
+    let hidden: BTreeSet<&RepoPath> = hidden.collect();
+    if hidden.is_empty() {
+        return Ok(Vec::new());
+    }
+    let changed = workspace.git.differences(as_in, &last.tree)?.into_iter();
+    let changed = changed.map(|difference| difference.path);
+    Ok(changed.filter(|path| hidden.contains(path)).collect())
 }
 
 /// A tree with the paths that it does not hold, or only as no filter made them, as in another: not held is not deleted.

@@ -175,6 +175,7 @@ fn restore_to(
         raw_ids: &raw_ids,
         operation: wish.operation(tree, &session, &from),
         ahead,
+        takes_up: None,
         end,
     };
     let done = perform(workspace, &mut session, task, moment)?;

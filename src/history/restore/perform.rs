@@ -70,6 +70,8 @@ pub struct Task<'a> {
     pub operation: Operation,
     /// The same, where it is being written down already: it is used if it is still what is to be done.
     pub ahead: Option<Begun>,
+    /// The unfinished operation that it takes up.
+    pub takes_up: Option<Oid>,
     /// Where it ends.
     pub end: End,
 }
@@ -91,8 +93,7 @@ pub fn perform(
     sweep(workspace, &plan.leftovers, moment.seconds)?;
     let saved = save_ignored(workspace, session, plan, moment)?;
     let operation = Operation {
-        // One that is carried out for the second time has saved some already.
-        side: saved.side.clone().or(task.operation.side),
+        side: saved.side.clone(),
         from_bytes: bytes::unsaid_of(workspace, &from),
         ..task.operation
     };
@@ -104,7 +105,10 @@ pub fn perform(
         None => Begun::start(workspace, session, &operation, moment.seconds)?,
     };
     workspace.begin()?;
-    begun.record(workspace, session)?;
+    let is_taken_up = task.takes_up.is_some();
+    begun
+        .in_place_of(task.takes_up)
+        .record(workspace, session)?;
     let disk = Disk::new(&workspace.git.work_tree);
     let known = Known {
         saved: &saved.blobs,
@@ -113,6 +117,10 @@ pub fn perform(
     };
     let applied = match carry_out(workspace, &disk, plan, sources, contents, &known) {
         Ok(applied) => applied,
+        Err(Stopped::Before(error)) if is_taken_up => {
+            let stopped = Stopped::Midway(error);
+            return Err(give_up(workspace, session, operation.deed, stopped)?);
+        }
         Err(stopped) => return Err(give_up(workspace, session, operation.deed, stopped)?),
     };
     let (displaced, displaced_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
