@@ -559,24 +559,6 @@ impl Git {
         Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
     }
 
-    /// The paths that the user's index has in several versions: a conflict that nobody has called resolved.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn unmerged(&self) -> Result<Vec<RepoPath>> {
-        let ask = self
-            .ask("ls-files")
-            .setting("advice.sparseIndexExpanded=false");
-        let output = ask.args(["-u", "-z"]).run()?;
-        let records = output.split_str("\0").filter(|record| !record.is_empty());
-        let mut paths: Vec<RepoPath> = records
-            .filter_map(|record| RepoPath::new(record.split_once_str("\t")?.1))
-            .collect();
-        paths.dedup();
-        Ok(paths)
-    }
-
     /// What git tracks at these paths, or below them.
     ///
     /// # Errors

@@ -282,7 +282,7 @@ fn carry_on(
         || !plan.saved.is_empty()
         || has_more(workspace, &scan, from, &operation, &raw_ids)?;
     // It is written down anew, from where it stands now.
-    let (session, takes_up) = match is_more {
+    let (mut session, takes_up) = match is_more {
         true => {
             let words = format!("{} was finished", operation.text);
             let safety = save_unsaved(workspace, scan, &words, moment)?;
@@ -297,7 +297,6 @@ fn carry_on(
             (session, last)
         }
     };
-    let mut session = session;
     let from = session.current()?.clone();
     let end = match operation.deed {
         Deed::RestorePaths | Deed::Revert => {

@@ -79,10 +79,7 @@ fn messages(line: &[u8]) -> Vec<Result<ClientJsonRpcMessage, Value>> {
     match json::read(line) {
         Ok(Value::Array(batch)) if !batch.is_empty() => batch.iter().filter_map(message).collect(),
         Ok(value) => message(&value).into_iter().collect(),
-        Err(_)
-            if line.trim_ascii_start().starts_with(b"{")
-                || line.trim_ascii_start().starts_with(b"[") =>
-        {
+        Err(_) if matches!(line.trim_ascii_start(), [b'{' | b'[', ..]) => {
             let why = "the message is no JSON, or goes too deep";
             vec![Err(fault(&Value::Null, ErrorCode::PARSE_ERROR, why))]
         }

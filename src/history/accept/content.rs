@@ -218,23 +218,19 @@ impl Edits {
         base: &Oid,
         head_tree: &Oid,
     ) -> Result<()> {
-        let in_head: Entries = every_entry(git, head_tree)?;
-        let in_base: Entries = every_entry(git, base)?;
+        let in_head: BTreeMap<RepoPath, Entry> = git.tree_entries(head_tree)?.into_iter().collect();
+        let in_base = git.tree_entries(base)?;
         for path in paths {
             // Below a folder that took the place of the file, the base has nothing, as HEAD has nothing.
-            let below = in_base.keys().filter(|below| below.is_within(&path));
+            let below = in_base.iter().map(|(below, _)| below);
+            let below = below.filter(|below| below.is_within(&path));
             self.base.extend(below.map(|below| (below.clone(), None)));
-            let entry = in_head.get(&path).cloned().flatten();
+            let entry = in_head.get(&path).cloned();
             self.base.insert(path.clone(), entry);
             self.whole.push(path);
         }
         Ok(())
     }
-}
-
-fn every_entry(git: &Git, tree: &Oid) -> Result<Entries> {
-    let entries = git.tree_entries(tree)?.into_iter();
-    Ok(entries.map(|(path, entry)| (path, Some(entry))).collect())
 }
 
 /// What lay there untracked before the session began: it is the user's, unless the session changed it. What the user has

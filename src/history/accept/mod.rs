@@ -16,7 +16,7 @@ use std::time::Duration;
 use bstr::ByteSlice;
 
 use crate::error::{Error, Result, first_of};
-use crate::gitengine::{Difference, Entry, GitError, Head, Oid, RepoPath, Signed, Stat};
+use crate::gitengine::{Difference, Entry, GitError, Head, Listing, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
 pub use self::index::{has_locked, index_lock, remove_dead_lock};
@@ -215,25 +215,17 @@ fn refuse_store(workspace: &Locked) -> Result<()> {
     })
 }
 
-fn refuse_open_operation(workspace: &Locked) -> Result<()> {
-    refuse_under_way(workspace)?;
-    let unmerged = workspace.git.unmerged();
-    let unmerged = unmerged.map_err(|error| unreadable_index(workspace, error))?;
-    refuse_conflict(&unmerged)
-}
-
-fn refuse_under_way(workspace: &Locked) -> Result<()> {
-    let Some(name) = open_operation(&workspace.git.git_dir) else {
-        return Ok(());
-    };
-    Err(Error::refused(format!("a {name} is under way"))
-        .hint("finish or abort it first: git status says how"))
-}
-
-/// A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
-fn refuse_conflict(unmerged: &[RepoPath]) -> Result<()> {
-    match unmerged {
-        [] => Ok(()),
+/// Refuses where git has something open. Returns what the user's index has.
+fn refuse_open_operation(workspace: &Locked) -> Result<Listing> {
+    if let Some(name) = open_operation(&workspace.git.git_dir) {
+        return Err(Error::refused(format!("a {name} is under way"))
+            .hint("finish or abort it first: git status says how"));
+    }
+    let index = workspace.git.list_index(&workspace.git.users_index());
+    let index = index.map_err(|error| unreadable_index(workspace, error))?;
+    // A `stash pop` or an `apply -3` leaves a conflict, too, and nothing else to know it by.
+    match index.unmerged().as_slice() {
+        [] => Ok(index),
         paths => Err(Error::refused("there is a conflict that is not resolved")
             .because(in_conflict(paths))
             .hint("resolve it, then say so to git: git add PATH")),

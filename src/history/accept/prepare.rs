@@ -10,7 +10,7 @@ use super::super::archive;
 use super::super::baseline;
 use super::super::limits::TooMuch;
 use super::super::restore::own_session;
-use super::super::scan::{Scan, scan, unreadable_index};
+use super::super::scan::{Scan, scan};
 use super::super::session::{Session, no_session};
 use super::super::side;
 use super::super::skipped::{Skipped, Why};
@@ -18,7 +18,7 @@ use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
 use super::content::{Content, Extent, Line};
-use super::{refuse_conflict, refuse_store, refuse_under_way};
+use super::{refuse_open_operation, refuse_store};
 
 /// What is wanted.
 pub struct Wish {
@@ -123,10 +123,7 @@ pub fn prepare(
 ) -> Result<Prepared> {
     workspace.git = workspace.git.synced();
     refuse_store(workspace)?;
-    refuse_under_way(workspace)?;
-    let index = workspace.git.list_index(&workspace.git.users_index());
-    let index = index.map_err(|error| unreadable_index(workspace, error))?;
-    refuse_conflict(&index.unmerged())?;
+    let index = refuse_open_operation(workspace)?;
     let before = Session::active(workspace)?.ok_or_else(|| nothing_to_accept(no_session()))?;
     archive::refuse_half_done(workspace, &before)?;
     before.refuse_damaged()?;
