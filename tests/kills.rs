@@ -257,17 +257,22 @@ impl Scene {
         }
     }
 
-    /// A restore that was finished later leads back to where it began, and not to the middle of the way.
+    /// What was finished later leads back to where it began, and not to the middle of the way.
     fn is_taken_back_whole(&self, now: &State, what: &str) {
-        // What conversions hide of some paths, a turn of its own has noted on the way.
-        let is_whole = self.words[0] == "restore" && !self.words.contains(&"-f");
-        if !is_whole || *now != self.after || *now == self.before {
+        let (back, forth) = match self.words {
+            // What conversions hide of some paths, a turn of its own has noted on the way.
+            words if words.contains(&"-f") => return,
+            ["restore" | "redo", ..] => ("undo", "redo"),
+            ["undo", ..] => ("redo", "undo"),
+            _ => return,
+        };
+        if *now != self.after || *now == self.before || now.head != self.before.head {
             return;
         }
-        let ran = self.next(&["undo"]);
+        let ran = self.next(&[back]);
         assert_eq!(ran.code, Some(0), "{what}: {ran}");
         assert_eq!(self.repo.manifest(), self.before.files, "{what}: {ran}");
-        let ran = self.next(&["redo"]);
+        let ran = self.next(&[forth]);
         assert_eq!(ran.code, Some(0), "{what}: {ran}");
         assert_eq!(self.repo.manifest(), now.files, "{what}: {ran}");
     }
@@ -462,6 +467,42 @@ fn p5_an_undo_with_files_beside_the_tree() {
     let repo = with_journal();
     repo.edio(["restore", "0"]).ok();
     Scene::new(repo, &["undo"]).survives_everywhere();
+}
+
+/// Two turns. What the first has of some paths is ignored in the second: other files stand there, and nothing.
+fn with_ignored() -> Repo {
+    let repo = Repo::with(&[("a", "base\n")]);
+    for path in ["a", "env", "local/here", "local/made"] {
+        repo.write(path, "1\n");
+    }
+    repo.edio(["snapshot", "-m", "1"]).ok();
+    repo.write(".gitignore", "env\nlocal/\n");
+    repo.write("a", "2\n");
+    repo.write("env", "precious\n");
+    repo.write("local/here", "precious, too\n");
+    repo.remove("local/made");
+    repo.edio(["snapshot", "-m", "2"]).ok();
+    repo
+}
+
+#[test]
+fn p5_a_restore_over_ignored_files() {
+    Scene::new(with_ignored(), &["restore", "1"]).survives_everywhere();
+}
+
+#[test]
+fn p5_an_undo_that_brings_ignored_files_back() {
+    let repo = with_ignored();
+    repo.edio(["restore", "1"]).ok();
+    Scene::new(repo, &["undo"]).survives_everywhere();
+}
+
+#[test]
+fn p5_a_redo_over_ignored_files() {
+    let repo = with_ignored();
+    repo.edio(["restore", "1"]).ok();
+    repo.edio(["undo"]).ok();
+    Scene::new(repo, &["redo"]).survives_everywhere();
 }
 
 #[test]

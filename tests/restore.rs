@@ -1109,6 +1109,10 @@ fn p4_a_restore_that_stopped_midway_is_said_and_taken_back_by_an_undo() {
 
 /// Restores turn 1, and is killed when all is on disk and nothing says so yet.
 fn restore_killed_at_the_end(repo: &Repo) {
+    killed_at_the_end(repo, &["restore", "1"]);
+}
+
+fn killed_at_the_end(repo: &Repo, words: &[&str]) {
     let git = real_git();
     let script = format!(
         "#!/bin/sh\n\
@@ -1122,7 +1126,7 @@ fn restore_killed_at_the_end(repo: &Repo) {
     repo.write("../bin/git", script);
     repo.chmod("../bin/git", 0o755);
     let bin = repo.outside().join("bin");
-    let mut command = repo.command(["restore", "1"]);
+    let mut command = repo.command(words);
     command.env("PATH", format!("{}:{}", bin.display(), path()));
     let ran = repo.ran(&mut command);
     assert_eq!(ran.code, None, "{ran}");
@@ -1240,4 +1244,54 @@ fn p4_ignored_files_that_a_person_wrote_since_a_kill_are_saved() {
     for content in ["PRECIOUS\n", "MINE\n"] {
         assert!(repo.is_kept(content), "{content}");
     }
+}
+
+/// Turn 1 has a file that is ignored in turn 2, where another stands in its place.
+fn one_ignored() -> Repo {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.write("env", "turn\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write(".gitignore", "env\n");
+    repo.write("a", "2\n");
+    repo.write("env", "precious\n");
+    repo.edio(["snapshot"]).ok();
+    repo
+}
+
+#[test]
+fn p5_the_undo_of_a_restore_that_was_finished_brings_ignored_files_back() {
+    for is_begun in [false, true] {
+        let repo = one_ignored();
+        restore_killed_at_the_end(&repo);
+        if is_begun {
+            // It has come to nothing but that file.
+            repo.write("a", "2\n");
+            repo.write(".gitignore", "env\n");
+        }
+        repo.edio(["snapshot", "--if-changed"]).ok();
+        let now = [repo.read("a"), repo.read("env")];
+        assert_eq!(now, ["0\n", "turn\n"]);
+        assert!(!repo.path(".gitignore").exists());
+        repo.edio(["undo"]).ok();
+        assert_eq!([repo.read("a"), repo.read("env")], ["2\n", "precious\n"]);
+        repo.edio(["redo"]).ok();
+        assert_eq!([repo.read("a"), repo.read("env")], now);
+    }
+}
+
+#[test]
+fn p5_an_undo_that_was_killed_goes_on_to_bring_ignored_files_back() {
+    let repo = one_ignored();
+    restore_killed_at_the_end(&repo);
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    killed_at_the_end(&repo, &["undo"]);
+    // Of these it has not come yet.
+    repo.write("env", "turn\n");
+    repo.write("a", "0\n");
+    repo.edio(["snapshot", "--if-changed"]).ok();
+    assert_eq!([repo.read("a"), repo.read("env")], ["2\n", "precious\n"]);
+    repo.edio(["redo"]).ok();
+    assert_eq!([repo.read("a"), repo.read("env")], ["0\n", "turn\n"]);
+    repo.edio(["undo"]).ok();
+    assert_eq!([repo.read("a"), repo.read("env")], ["2\n", "precious\n"]);
 }

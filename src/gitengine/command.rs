@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use crate::process::Group;
+use bstr::ByteSlice;
+
 use crate::process::{Command, Finished, Reading, Status, Trace};
 
 use super::ahead::Ahead;
@@ -339,6 +341,24 @@ impl Ask {
     /// It could not be started, or did not end with exit code 0.
     pub fn run(self) -> Result<Vec<u8>> {
         self.start()?.succeed()
+    }
+
+    /// Runs it to its end, where it has nothing to print: what prints something has not done what it was asked.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, did not end with exit code 0, or printed something.
+    pub fn run_silently(self) -> Result<()> {
+        let asked = self.start()?;
+        let command = asked.text.clone();
+        let printed = asked.succeed()?;
+        if printed.is_empty() {
+            return Ok(());
+        }
+        Err(GitError::Output {
+            command,
+            what: format!("{:?}", printed.as_bstr()),
+        })
     }
 
     /// Runs it to its end, whatever the exit code.

@@ -432,8 +432,7 @@ impl PrivateIndex {
         ask.setting("index.sparse=false")
             .args(["-z", "--index-info"])
             .nul_input(going.into_iter().chain(coming).map(line))
-            .run()
-            .map(drop)
+            .run_silently()
     }
 
     /// Sets entries with their stages, as they were listed. Nothing else may be there at their paths.
@@ -453,8 +452,7 @@ impl PrivateIndex {
         ask.setting("index.sparse=false")
             .args(["-z", "--index-info"])
             .nul_input(entries.iter().map(line))
-            .run()
-            .map(drop)
+            .run_silently()
     }
 
     /// Announces files that are on disk, as `git add -N` does.
@@ -471,8 +469,7 @@ impl PrivateIndex {
             .args(["--intent-to-add", "--force", "--sparse"])
             .args(["--pathspec-from-file=-", "--pathspec-file-nul"])
             .nul_input(paths.iter().map(RepoPath::as_bytes))
-            .run()
-            .map(drop)
+            .run_silently()
     }
 
     /// Fills it with what a tree has, and nothing that is known of files on disk.
@@ -483,7 +480,7 @@ impl PrivateIndex {
     pub fn read_tree(&self, tree: &Oid) -> Result<()> {
         self.remove()?;
         let ask = self.git.ask("read-tree").index(&self.file);
-        ask.arg(tree).run().map(drop)
+        ask.arg(tree).run_silently()
     }
 
     /// Has git forget which folders it has looked through for untracked files. It compares them by whole seconds.
@@ -494,7 +491,7 @@ impl PrivateIndex {
     pub fn forget_untracked(&self) -> Result<()> {
         let ask = self.git.ask("update-index").index(&self.file);
         let ask = ask.setting(NO_CHECKSUM);
-        ask.arg("--no-untracked-cache").run().map(drop)
+        ask.arg("--no-untracked-cache").run_silently()
     }
 
     /// Has git look at the files again, so that a later `git status` need not.
@@ -608,7 +605,7 @@ impl Git {
         }
         let ask = self.ask("update-index").args(["-z", "--add", "--stdin"]);
         let ask = ask.nul_input(files.iter().map(RepoPath::as_bytes));
-        ask.run().map(drop)
+        ask.run_silently()
     }
 
     /// All entries of an index file.

@@ -99,7 +99,7 @@ impl Git {
     ///
     /// git failed.
     pub(super) fn store(&self, made: Made) -> Result<()> {
-        self.ask_to_store().input(made.pack()).run().map(drop)
+        self.ask_to_store().input(made.pack()).run_silently()
     }
 
     pub(super) fn ask_to_store(&self) -> Ask {

@@ -15,14 +15,15 @@ use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, Shelf};
 use super::refs;
 use super::restore::{
-    End, Goal, Made, Sources, Task, capitalised, new_note, own_session, perform, plan_to,
-    save_unsaved, sweep,
+    Course, End, Goal, Made, Sources, TakenUp, Task, capitalised, new_note, own_session, perform,
+    plan_to, save_unsaved, sweep,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;
 use super::side;
 use super::snapshot::Moment;
 use super::turn::Turn;
+use super::undo;
 use super::workspace::Locked;
 
 /// Takes up a turn that `current` does not know: its process was killed between the two refs.
@@ -258,31 +259,17 @@ fn carry_on(
     moment: Moment,
 ) -> Result<String> {
     let scan = scan(workspace, TooMuch::Take)?;
-    let raw_ids = wanted_bytes(workspace, &operation, from, &to)?;
-    let way = match operation.deed {
-        // Of which paths these were is not known: the others have their content still.
-        Deed::RestorePaths | Deed::Revert => Way::default(),
-        _ => way_to(workspace, &to)?,
+    let undone = undo::course_of_unfinished(workspace, &session, &scan, &operation, &to)?;
+    let course = match undone {
+        Some(course) => course,
+        None => course_of(workspace, &scan, &operation, from, &to)?,
     };
-    let goal = Goal {
-        tree: &operation.tree,
-        not_held: &side::all_skipped(workspace, &to)?,
-        choice: &to.note.choice,
-        raw_ids: &raw_ids,
-        name: operation.text.clone(),
-        way: &way,
-        ignored: &[],
-    };
-    let plan = plan_to(workspace, &scan, &goal, &Made::default())?;
-    let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
-    // Ignored files and those of the journal are in neither tree: the turn that is taken first has what became of them.
+    // The files of the journal are in neither tree: the turn that is taken first has what became of them.
+    let way = &course.plan.way;
     let lies_beside = !way.within.is_empty() || !way.beyond.is_empty() || !way.unkept.is_empty();
-    let is_more = lies_beside
-        || operation.side.is_some()
-        || !plan.saved.is_empty()
-        || has_more(workspace, &scan, from, &operation, &raw_ids)?;
+    let is_more = lies_beside || has_more(workspace, &scan, from, &operation, &course)?;
     // It is written down anew, from where it stands now.
-    let (mut session, takes_up) = match is_more {
+    let (mut session, commit) = match is_more {
         true => {
             let words = format!("{} was finished", operation.text);
             let safety = save_unsaved(workspace, scan, &words, moment)?;
@@ -308,22 +295,53 @@ fn carry_on(
         _ => End::At(Box::new(to)),
     };
     let text = format!("{} was interrupted, and is finished now", operation.text);
+    let side = operation.side.clone();
     let again = Operation {
         from: from.commit.clone(),
         last: session.last(),
         ..operation
     };
     let task = Task {
-        plan: &plan,
-        sources: &sources,
-        raw_ids: &raw_ids,
+        course: &course,
         operation: again,
         ahead: None,
-        takes_up,
+        takes_up: Some(TakenUp { commit, side }),
         end,
     };
     perform(workspace, &mut session, task, moment)?;
     Ok(text)
+}
+
+/// What is left to do of an operation that leads to a tree.
+fn course_of(
+    workspace: &Locked,
+    scan: &Scan,
+    operation: &Operation,
+    from: &Turn,
+    to: &Turn,
+) -> Result<Course> {
+    let raw_ids = wanted_bytes(workspace, operation, from, to)?;
+    let way = match operation.deed {
+        // Of which paths these were is not known: the others have their content still.
+        Deed::RestorePaths | Deed::Revert => Way::default(),
+        _ => way_to(workspace, to)?,
+    };
+    let goal = Goal {
+        tree: &operation.tree,
+        not_held: &side::all_skipped(workspace, to)?,
+        choice: &to.note.choice,
+        raw_ids: &raw_ids,
+        name: operation.text.clone(),
+        way: &way,
+        ignored: &[],
+    };
+    let plan = plan_to(workspace, scan, &goal, &Made::default())?;
+    let sources = Sources::of(workspace, &plan, &operation.tree, &raw_ids)?;
+    Ok(Course {
+        plan,
+        sources,
+        raw_ids,
+    })
 }
 
 /// Has the work tree more than what the operation leads from and to: what a person did since? Then that is a state of its
@@ -333,7 +351,7 @@ fn has_more(
     scan: &Scan,
     from: &Turn,
     operation: &Operation,
-    wanted: &RawIds,
+    course: &Course,
 ) -> Result<bool> {
     let git = &workspace.git;
     let on_disk = scan.on_disk(workspace)?;
@@ -343,8 +361,10 @@ fn has_more(
         return Ok(true);
     }
     let left = git.differences(&operation.tree, &scan.tree)?.into_iter();
+    // An ignored file that an undo has brought back already is as it is to be.
+    let left = left.filter(|left| left.new.as_ref() != course.plan.new_at(&left.path));
     let mut left: BTreeSet<RepoPath> = left.map(|difference| difference.path).collect();
-    let other = bytes::other_bytes(workspace, &scan.tree, &on_disk.raw_ids, wanted)?;
+    let other = bytes::other_bytes(workspace, &scan.tree, &on_disk.raw_ids, &course.raw_ids)?;
     left.extend(other.into_iter().map(|(path, _)| path));
     let changed = git.differences(&from.tree, &scan.tree)?.into_iter();
     let changed = changed.map(|difference| difference.path);

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Merged, Oid, PrivateIndex, RepoPath};
 
-use super::bytes::{self, RawIds};
+use super::bytes;
 use super::journal::{Way, changed_between};
 use super::limits::TooMuch;
 use super::ops::{Deed, Operation};
 use super::restore::{
-    Action, End, Goal, Made, Performed, Plan, Sources, Task, new_note, own_session, perform,
-    plan_to, save_unsaved, tree_with,
+    Action, Course, End, Goal, Made, Performed, Plan, Sources, Task, new_note, own_session,
+    perform, plan_to, save_unsaved, tree_with,
 };
 use super::scan::{Scan, scan};
 use super::session::Session;
@@ -48,8 +48,8 @@ pub struct Reverted {
 /// It would be refused, or git failed.
 pub fn preview(workspace: &Locked, session: &Session, wish: &Wish) -> Result<Plan> {
     let scan = scan(workspace, TooMuch::Take)?;
-    let (plan, ..) = make_plan(workspace, session, &scan, wish)?;
-    Ok(plan)
+    let (course, _) = make_plan(workspace, session, &scan, wish)?;
+    Ok(course.plan)
 }
 
 /// Takes back what the turns did.
@@ -65,9 +65,9 @@ pub fn revert(
 ) -> Result<Reverted> {
     workspace.git = workspace.git.synced();
     let scan = scan(workspace, TooMuch::Take)?;
-    let (plan, sources, raw_ids, before) = make_plan(workspace, &session, &scan, wish)?;
+    let (course, before) = make_plan(workspace, &session, &scan, wish)?;
     let beside = changed_between(workspace, &before, &wish.last)?;
-    if plan.is_nothing() {
+    if course.plan.is_nothing() {
         let nothing = Error::cannot("there is nothing left of it to take back");
         return Err(match beside.is_empty() {
             true => nothing,
@@ -81,7 +81,7 @@ pub fn revert(
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
-    let tree = tree_with(workspace, &from.tree, &plan)?;
+    let tree = tree_with(workspace, &from.tree, &course.plan)?;
     let (_, stat) = workspace.git.differences_counted(&from.tree, &tree, &[])?;
     let note = new_note(workspace, &from, stat, wish.message());
     let operation = Operation {
@@ -90,9 +90,7 @@ pub fn revert(
         ..Operation::on_work_tree(Deed::Revert, words, tree, &session, &from)
     };
     let task = Task {
-        plan: &plan,
-        sources: &sources,
-        raw_ids: &raw_ids,
+        course: &course,
         operation,
         ahead: None,
         takes_up: None,
@@ -100,7 +98,7 @@ pub fn revert(
     };
     let done = perform(workspace, &mut session, task, moment)?;
     Ok(Reverted {
-        plan,
+        plan: course.plan,
         done,
         safety,
         beside,
@@ -132,7 +130,7 @@ fn make_plan(
     session: &Session,
     scan: &Scan,
     wish: &Wish,
-) -> Result<(Plan, Sources, RawIds, Turn)> {
+) -> Result<(Course, Turn)> {
     refuse_other_line(workspace, session, wish)?;
     let before = session.before(workspace, &wish.first)?;
     let raw_ids = bytes::of_turn(workspace, &before)?.else_as_checked_out();
@@ -163,7 +161,12 @@ fn make_plan(
         _ => true,
     });
     let sources = Sources::of(workspace, &plan, &tree, &raw_ids)?;
-    Ok((plan, sources, raw_ids, before))
+    let course = Course {
+        plan,
+        sources,
+        raw_ids,
+    };
+    Ok((course, before))
 }
 
 /// The first turn must lie on the way to the last: what a left arm did is not in the last.

@@ -16,8 +16,8 @@ use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
 use super::refnames::Shelf;
 use super::restore::{
-    End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back, disk_blob_id,
-    own_session, perform, plan_to, save_unsaved,
+    Course, End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back,
+    own_session, perform, plan_to, save_unsaved, stands,
 };
 use super::scan::{Scan, scan_beside};
 use super::session::{Damaged, Session};
@@ -196,31 +196,12 @@ fn go_to(
     moment: Moment,
 ) -> Result<Undone> {
     let target = event.before.find(workspace, &session)?;
-    let raw_ids = bytes::known_at(workspace, &target, event.bytes.as_ref())?;
-    let way = way_to(workspace, &target)?;
-    let mut ignored = side::ignored(workspace, event.side.as_ref())?;
-    let goal = Goal {
-        tree: &target.tree,
-        not_held: &side::all_skipped(workspace, &target)?,
-        choice: &target.note.choice,
-        raw_ids: &raw_ids,
-        name: format!("turn {}", target.number()),
-        way: &way,
-        ignored: &ignored,
-    };
-    let made = made_by(workspace, &scan, event, &target.tree, &ignored)?;
-    let mut plan = plan_to(workspace, &scan, &goal, &made)?;
-    // Of a file of the journal that knows best.
-    ignored.retain(|(path, _)| !plan.beside.contains_key(path));
-    let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
-    bring_back(workspace, &mut plan, &ignored, &now);
-    let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
-    sources.take_raw(&ignored);
+    let course = course_back(workspace, &scan, event, &target)?;
     let words = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    way.note_strange(workspace);
+    course.plan.way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
@@ -236,9 +217,7 @@ fn go_to(
     };
     let end = End::At(Box::new(target.clone()));
     let task = Task {
-        plan: &plan,
-        sources: &sources,
-        raw_ids: &raw_ids,
+        course: &course,
         operation,
         ahead: None,
         takes_up: None,
@@ -248,11 +227,65 @@ fn go_to(
     Ok(Undone {
         what: event.what.clone(),
         target: Some(target),
-        plan,
+        plan: course.plan,
         done,
         safety,
         branch: None,
     })
+}
+
+/// What leads back to the snapshot before an event.
+fn course_back(workspace: &Locked, scan: &Scan, event: &Event, target: &Turn) -> Result<Course> {
+    let raw_ids = bytes::known_at(workspace, target, event.bytes.as_ref())?;
+    let mut ignored = side::ignored(workspace, event.side.as_ref())?;
+    let goal = Goal {
+        tree: &target.tree,
+        not_held: &side::all_skipped(workspace, target)?,
+        choice: &target.note.choice,
+        raw_ids: &raw_ids,
+        name: format!("turn {}", target.number()),
+        way: &way_to(workspace, target)?,
+        ignored: &ignored,
+    };
+    let made = made_by(workspace, scan, event, &target.tree, &ignored)?;
+    let mut plan = plan_to(workspace, scan, &goal, &made)?;
+    // Of a file of the journal that knows best.
+    ignored.retain(|(path, _)| !plan.beside.contains_key(path));
+    let now = workspace.git.entries_at(&scan.tree, &paths_of(&ignored))?;
+    bring_back(workspace, &mut plan, &ignored, &now);
+    let mut sources = Sources::of(workspace, &plan, &target.tree, &raw_ids)?;
+    sources.take_raw(&ignored);
+    Ok(Course {
+        plan,
+        sources,
+        raw_ids,
+    })
+}
+
+/// The same for an undo or a redo that was begun and never finished, from what the work tree has now. `None` where
+/// what it takes back is not known any more.
+///
+/// # Errors
+///
+/// It can't be done, or git failed.
+pub fn course_of_unfinished(
+    workspace: &Locked,
+    session: &Session,
+    scan: &Scan,
+    operation: &Operation,
+    target: &Turn,
+) -> Result<Option<Course>> {
+    let id = session.ops.as_ref().map(|last| &last.oid);
+    let past = Past::until(workspace, session, id)?;
+    let event = match operation.deed {
+        Deed::Undo => past.done.last(),
+        Deed::Redo => past.undone.last(),
+        _ => None,
+    };
+    let event = event.filter(|event| operation.undoes.as_ref() == Some(&event.id));
+    event
+        .map(|event| course_back(workspace, scan, event, target))
+        .transpose()
 }
 
 /// What an operation of edio's has put where nothing was, and what is still as it was put there: it goes, whatever the
@@ -295,21 +328,11 @@ fn made_by(
         unheld: Vec::new(),
     };
     for (path, entry) in unheld {
-        if is_as_made(workspace, &path, &entry)? {
+        if stands(workspace, &path, &entry.oid)? {
             made.unheld.push((path, entry));
         }
     }
     Ok(made)
-}
-
-fn is_as_made(workspace: &Workspace, path: &RepoPath, entry: &Entry) -> Result<bool> {
-    let git = &workspace.git;
-    let now = disk_blob_id(&git.work_tree, path, git.format);
-    Ok(match now.ok().flatten() {
-        None => false,
-        Some(now) if now == entry.oid => true,
-        Some(_) => git.hash_as(path, path)?.as_ref() == Some(&entry.oid),
-    })
 }
 
 fn paths_of(entries: &[(RepoPath, Entry)]) -> Vec<RepoPath> {
@@ -333,6 +356,11 @@ fn snapshot_of(workspace: &Workspace, session: &Session, commit: &Oid) -> Result
 
 impl Past {
     fn of(workspace: &Workspace, session: &Session) -> Result<Self> {
+        Self::until(workspace, session, None)
+    }
+
+    /// As it was before this operation was done.
+    fn until(workspace: &Workspace, session: &Session, end: Option<&Oid>) -> Result<Self> {
         let session = &session.with_unnamed(workspace)?;
         let operations = ops::all(workspace, session)?;
         let mut past = Past::default();
@@ -342,6 +370,9 @@ impl Past {
                 if !is_preamble(turn, operation) {
                     past.took(turn);
                 }
+            }
+            if Some(id) == end {
+                return Ok(past);
             }
             past.did(id, operation);
         }

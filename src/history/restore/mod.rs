@@ -17,7 +17,7 @@ use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
-pub use self::perform::{End, Performed, Task, perform, sweep, tree_with};
+pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
@@ -58,6 +58,16 @@ pub struct Restored {
     pub done: Performed,
     /// The turn that holds what was unsaved before.
     pub safety: Option<Turn>,
+}
+
+/// How a work tree is brought about.
+pub struct Course {
+    /// What is done with each path.
+    pub plan: Plan,
+    /// Where the bytes come from.
+    pub sources: Sources,
+    /// What was on disk in the goal where that is not the blob.
+    pub raw_ids: RawIds,
 }
 
 /// A work tree to bring about.
@@ -148,13 +158,18 @@ fn restore_to(
     let way = wish.way(workspace)?;
     let (plan, stat) = make_plan(workspace, &scan, wish, &raw_ids, &way)?;
     let sources = Sources::of(workspace, &plan, &wish.target.tree, &raw_ids)?;
+    let course = Course {
+        plan,
+        sources,
+        raw_ids,
+    };
     let words = wish.in_words();
     way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, &words, moment)?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
-    if plan.is_nothing() && (!wish.paths.is_empty() || from.commit == wish.target.commit) {
-        let done = Performed::default();
+    if course.plan.is_nothing() && (!wish.paths.is_empty() || from.commit == wish.target.commit) {
+        let (plan, done) = (course.plan, Performed::default());
         return Ok(Restored { plan, done, safety });
     }
     let (tree, end) = match wish.paths.is_empty() {
@@ -163,22 +178,21 @@ fn restore_to(
             End::At(Box::new(wish.target.clone())),
         ),
         false => {
-            let tree = tree_with(workspace, &from.tree, &plan)?;
+            let tree = tree_with(workspace, &from.tree, &course.plan)?;
             let mut note = new_note(workspace, &from, stat, capitalised(&words));
             note.work.agent.clone_from(&wish.agent);
             (tree, End::New(note))
         }
     };
     let task = Task {
-        plan: &plan,
-        sources: &sources,
-        raw_ids: &raw_ids,
+        course: &course,
         operation: wish.operation(tree, &session, &from),
         ahead,
         takes_up: None,
         end,
     };
     let done = perform(workspace, &mut session, task, moment)?;
+    let plan = course.plan;
     Ok(Restored { plan, done, safety })
 }
 

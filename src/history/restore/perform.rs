@@ -1,7 +1,7 @@
 //! Carrying out an operation on the work tree: saved, written down, done, looked at, and only then is it where the
 //! session stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
@@ -18,10 +18,10 @@ use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Number, Turn};
 use super::super::workspace::{Locked, Workspace};
+use super::Course;
 use super::apply::{Applied, Known, apply, look_for_contents, start_contents};
-use super::disk::{Disk, Displaced, is_executable};
+use super::disk::{Disk, Displaced, disk_blob_id, is_executable};
 use super::plan::{Action, Plan};
-use super::source::Sources;
 
 /// Where the session stands when an operation has ended.
 pub enum End {
@@ -60,20 +60,25 @@ impl Performed {
 
 /// What is to be done.
 pub struct Task<'a> {
-    /// With each path.
-    pub plan: &'a Plan,
-    /// Where the bytes come from.
-    pub sources: &'a Sources,
-    /// What was on disk in the goal where that is not the blob.
-    pub raw_ids: &'a RawIds,
+    /// On disk.
+    pub course: &'a Course,
     /// As what it is written down.
     pub operation: Operation,
     /// The same, where it is being written down already: it is used if it is still what is to be done.
     pub ahead: Option<Begun>,
     /// The unfinished operation that it takes up.
-    pub takes_up: Option<Oid>,
+    pub takes_up: Option<TakenUp>,
     /// Where it ends.
     pub end: End,
+}
+
+/// An operation that a kill left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenUp {
+    /// Its commit, where another is to take its place at one stroke.
+    pub commit: Option<Oid>,
+    /// Where it has saved the ignored files that it replaced.
+    pub side: Option<Oid>,
 }
 
 /// Carries out a task in this session, whose work tree is held by the snapshot that it stands at.
@@ -87,11 +92,11 @@ pub fn perform(
     task: Task<'_>,
     moment: Moment,
 ) -> Result<Performed> {
-    let Task { plan, sources, .. } = task;
+    let Course { plan, sources, .. } = task.course;
     let from = session.current()?.clone();
     let now = bytes::of_standing(workspace, &from)?;
     sweep(workspace, &plan.leftovers, moment.seconds)?;
-    let saved = save_ignored(workspace, session, plan, moment)?;
+    let saved = save_ignored(workspace, session, plan, task.takes_up.as_ref(), moment)?;
     let operation = Operation {
         side: saved.side.clone(),
         from_bytes: bytes::unsaid_of(workspace, &from),
@@ -105,19 +110,18 @@ pub fn perform(
         None => Begun::start(workspace, session, &operation, moment.seconds)?,
     };
     workspace.begin()?;
-    let is_taken_up = task.takes_up.is_some();
-    begun
-        .in_place_of(task.takes_up)
-        .record(workspace, session)?;
+    let replaces = task.takes_up.and_then(|taken_up| taken_up.commit);
+    let is_replaced = replaces.is_some();
+    begun.in_place_of(replaces).record(workspace, session)?;
     let disk = Disk::new(&workspace.git.work_tree);
     let known = Known {
         saved: &saved.blobs,
         raw_ids: &now,
         settings: &workspace.settings,
     };
-    let applied = match carry_out(workspace, &disk, plan, sources, contents, &known) {
+    let applied = match carry_out(workspace, &disk, task.course, contents, &known) {
         Ok(applied) => applied,
-        Err(Stopped::Before(error)) if is_taken_up => {
+        Err(Stopped::Before(error)) if is_replaced => {
             let stopped = Stopped::Midway(error);
             return Err(give_up(workspace, session, operation.deed, stopped)?);
         }
@@ -136,7 +140,7 @@ pub fn perform(
         End::New(note) => {
             let changed = plan.actions.iter();
             let changed = changed.filter(|(_, action)| !matches!(action, Action::Keep(_)));
-            let raw_ids = now.with(task.raw_ids, changed.map(|(path, _)| path.clone()));
+            let raw_ids = now.with(&task.course.raw_ids, changed.map(|(path, _)| path.clone()));
             let side = save_side(workspace, &from, plan, &operation.tree, raw_ids, moment)?;
             let note = Note {
                 side: side.commit,
@@ -171,11 +175,11 @@ enum Stopped {
 fn carry_out(
     workspace: &Locked,
     disk: &Disk,
-    plan: &Plan,
-    sources: &Sources,
+    course: &Course,
     mut contents: Option<Objects>,
     known: &Known<'_>,
 ) -> std::result::Result<Applied, Stopped> {
+    let Course { plan, sources, .. } = course;
     if let Some(contents) = &mut contents {
         // git has looked while the operation was written down.
         look_for_contents(plan, sources, contents).map_err(Stopped::Before)?;
@@ -260,25 +264,72 @@ fn save_ignored(
     workspace: &Locked,
     session: &mut Session,
     plan: &Plan,
+    takes_up: Option<&TakenUp>,
     moment: Moment,
 ) -> Result<SavedIgnored> {
-    if plan.saved.is_empty() {
+    if plan.saved.is_empty() && takes_up.is_none() {
         return Ok(SavedIgnored::default());
     }
     let paths: Vec<RepoPath> = plan.saved.iter().cloned().collect();
-    let saved = save_files(workspace, &paths, &paths, Part::Ignored)?;
-    if saved.is_empty() {
-        return Ok(SavedIgnored::default());
-    }
+    let mut saved = save_files(workspace, &paths, &paths, Part::Ignored)?;
     let blobs = saved
         .iter()
         .map(|s| (s.path.clone(), s.entry.oid.clone()))
         .collect();
+    if let Some(taken_up) = takes_up {
+        saved = with_earlier(workspace, plan, saved, taken_up)?;
+    }
+    if saved.is_empty() {
+        return Ok(SavedIgnored::default());
+    }
     let text = "Ignored files, before a restore";
     let side = side::save(workspace, session, &saved, text, moment.seconds)?;
     Ok(SavedIgnored {
         side: Some(side),
         blobs,
+    })
+}
+
+/// What an undo of the whole operation is to bring back, where the half of it was done before.
+///
+/// What that half put in its place is none of it: there, what it saved counts. What somebody has written since counts more.
+fn with_earlier(
+    workspace: &Locked,
+    plan: &Plan,
+    saved: Vec<Saved>,
+    taken_up: &TakenUp,
+) -> Result<Vec<Saved>> {
+    let mut all = Vec::new();
+    for saved in saved {
+        let new = plan.new_at(&saved.path);
+        let is_done = new.map(|new| stands(workspace, &saved.path, &new.oid));
+        if !is_done.transpose()?.unwrap_or(false) {
+            all.push(saved);
+        }
+    }
+    let known: BTreeSet<RepoPath> = all.iter().map(|saved| saved.path.clone()).collect();
+    let earlier = side::ignored(workspace, taken_up.side.as_ref())?.into_iter();
+    let earlier = earlier.filter(|(path, _)| !known.contains(path));
+    all.extend(earlier.map(|(path, entry)| Saved {
+        part: Part::Ignored,
+        path,
+        entry,
+    }));
+    Ok(all)
+}
+
+/// Has the file this content, as it is or behind git's filters?
+///
+/// # Errors
+///
+/// A filter failed.
+pub fn stands(workspace: &Workspace, path: &RepoPath, blob: &Oid) -> Result<bool> {
+    let git = &workspace.git;
+    let now = disk_blob_id(&git.work_tree, path, git.format);
+    Ok(match now.ok().flatten() {
+        None => false,
+        Some(now) if now == *blob => true,
+        Some(_) => git.hash_as(path, path)?.as_ref() == Some(blob),
     })
 }
 

@@ -296,6 +296,14 @@ impl Plan {
             .map(|(path, _)| path)
     }
 
+    /// What is written at a path.
+    pub fn new_at(&self, path: &RepoPath) -> Option<&Entry> {
+        match self.actions.get(path) {
+            Some(Action::Write { new, .. }) => Some(new),
+            _ => None,
+        }
+    }
+
     /// What is written, as differences of two trees.
     pub fn as_differences(&self) -> Vec<Difference> {
         let written = self
