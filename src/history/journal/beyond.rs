@@ -145,6 +145,7 @@ pub fn sweep_nobodys(scratch: &Path) {
 
 /// Makes a folder that nobody else may look into.
 fn private(folder: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     {

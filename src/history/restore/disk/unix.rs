@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawMode, RenameFlags};
 use rustix::io::Errno;
 
 use super::{Content, Disk, Displaced, RepoPath, Standing, io, temporary_beside};
@@ -309,7 +309,7 @@ fn write_new(
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             // The umask takes from these what the person wants taken.
             let usual = if *executable { 0o777 } else { 0o666 };
-            let fresh = fresh.map(Mode::from_bits_truncate);
+            let fresh = fresh.map(|bits| Mode::from_bits_truncate(bits as RawMode));
             let first = fresh.unwrap_or(Mode::from_bits_truncate(usual));
             let file = fs::openat(folder, name, flags, first)?;
             if let Some(mode) = mode_there(folder, path).or(fresh) {
