@@ -23,29 +23,43 @@ const SHARED: [&str; 7] = ["gcc_s", "util", "rt", "pthread", "m", "dl", "c"];
 /// What has all of that in it.
 const STATIC: [&str; 4] = ["libm.a", "libgcc_eh.a", "libgcc.a", "libc.a"];
 
+/// What the standard library uses where the system has it. Nothing else asks for them, so they would be left out, and each
+/// process would be forked to be started, which takes a millisecond.
+const ASKED_FOR: [&str; 2] = [
+    "gnu_get_libc_version",
+    "posix_spawn_file_actions_addchdir_np",
+];
+
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let of_target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    // Elsewhere such a program is unknown; and how one without shared libraries begins is for rustc to choose.
-    let is_static = of_target("FEATURE")
-        .split(',')
-        .any(|name| name == "crt-static");
-    if of_target("OS") != "linux" || of_target("ENV") != "gnu" || is_static {
+    // Elsewhere such programs are unknown.
+    if of_target("OS") != "linux" || of_target("ENV") != "gnu" {
         return Ok(());
     }
-    println!("cargo::rustc-link-arg-bins=-no-pie");
-    let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
-    let has_own_linker = env::var_os("RUSTC_LINKER").is_some();
-    if let (true, false, Some(folder)) = (is_for_here, has_own_linker, env::var_os("OUT_DIR"))
-        && let Some(files) = static_libraries()
-    {
-        link_instead_of_shared(Path::new(&folder), &files)?;
+    let features = of_target("FEATURE");
+    // Then rustc links it so itself.
+    if !features.split(',').any(|name| name == "crt-static") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+        match (env::var_os("OUT_DIR"), static_libraries()) {
+            (Some(folder), Some(files)) => link_instead_of_shared(Path::new(&folder), &files)?,
+            _ => return Ok(()),
+        }
+    }
+    for name in ASKED_FOR {
+        println!("cargo::rustc-link-arg-bins=-Wl,--undefined={name}");
     }
     Ok(())
 }
 
-/// Where they are; `None` where the system lacks one: most have them beside the C compiler, some in a package of their own.
+/// Where they are; `None` where the system lacks one (most have them beside the C compiler, some in a package of their own),
+/// or where another is built for, or another linker is used than cc.
 fn static_libraries() -> Option<Vec<PathBuf>> {
+    let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
+    let has_own_linker = env::var_os("RUSTC_LINKER").is_some();
+    if !is_for_here || has_own_linker {
+        return None;
+    }
     STATIC.iter().map(|name| static_library(name)).collect()
 }
 
