@@ -31,14 +31,14 @@ impl Choice {
 
     /// Adds the choice to what is said of a turn.
     #[must_use]
-    pub fn note(&self, trailers: Trailers) -> Trailers {
+    pub fn note<'a>(&self, trailers: Trailers<'a>) -> Trailers<'a> {
         trailers
             .with_some("Include", write(&self.include))
             .with_some("Exclude", write(&self.exclude))
     }
 
     /// Reads what [`Choice::note`] added.
-    pub fn read(trailers: &Trailers) -> Option<Self> {
+    pub fn read(trailers: &Trailers<'_>) -> Option<Self> {
         let patterns = |name| match trailers.get(name) {
             None => Some(Patterns::default()),
             Some(json) => {

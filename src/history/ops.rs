@@ -168,7 +168,7 @@ impl Operation {
         }
         Some(Self {
             deed: Deed::named(trailers.get("Op")?)?,
-            text,
+            text: text.to_owned(),
             tree: commit.tree.clone(),
             from: oid("From")?,
             to: oid("To")?,

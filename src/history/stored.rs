@@ -13,7 +13,7 @@ use super::forget::Extent;
 use super::redact::Redactor;
 use super::refnames::{self, SessionId};
 use super::session::Session;
-use super::trailers::{self, Trailers};
+use super::trailers;
 use super::transcript;
 use super::turn::Number;
 use super::workspace::Workspace;
@@ -124,29 +124,27 @@ struct Noted {
     commit: Commit,
     session: SessionId,
     turn: Option<Number>,
-    text: String,
-    trailers: Trailers,
+    is_side: bool,
 }
 
 impl Noted {
     fn read(commit: Commit) -> Option<Self> {
-        let (text, trailers) = trailers::parse(&commit.message)?;
+        let (_, trailers) = trailers::parse(&commit.message)?;
+        let turn = trailers.read("Turn");
         Some(Self {
             session: trailers.read("Session")?,
-            turn: trailers.read("Turn"),
+            is_side: turn.is_none() && trailers.get("Op").is_none(),
+            turn,
             commit,
-            text,
-            trailers,
         })
     }
 
-    fn is_side(&self) -> bool {
-        self.turn.is_none() && self.trailers.get("Op").is_none()
-    }
-
     fn find(&self, redactor: &Redactor, secrets: &mut Vec<Secret>) {
-        secrets.extend(self.in_text(redactor, &self.text, self.turn, &Place::Message));
-        for (name, value) in self.trailers.iter() {
+        let Some((text, trailers)) = trailers::parse(&self.commit.message) else {
+            return;
+        };
+        secrets.extend(self.in_text(redactor, text, self.turn, &Place::Message));
+        for (name, value) in trailers.iter() {
             let place = Place::Trailer(format!("Edio-{name}"));
             secrets.extend(self.in_text(redactor, value, self.turn, &place));
         }
@@ -192,13 +190,12 @@ fn find_beside(
     secrets: &mut Vec<Secret>,
 ) -> Result<()> {
     let turns = noted.iter().filter_map(|noted| {
-        let named =
-            ["Side", "Conversation"].map(|name| noted.trailers.get(name).and_then(Oid::new));
-        let turn = noted.turn?;
+        let (turn, (_, trailers)) = (noted.turn?, trailers::parse(&noted.commit.message)?);
+        let named = ["Side", "Conversation"].map(|name| trailers.get(name).and_then(Oid::new));
         Some(named.into_iter().flatten().map(move |side| (side, turn)))
     });
     let turns: BTreeMap<Oid, Number> = turns.flatten().collect();
-    let sides: Vec<&Noted> = noted.iter().filter(|noted| noted.is_side()).collect();
+    let sides: Vec<&Noted> = noted.iter().filter(|noted| noted.is_side).collect();
     let trees: Vec<Oid> = sides.iter().map(|side| side.commit.tree.clone()).collect();
     let is_text = |name: &[u8]| {
         let mut texts = [conversation::FILE, transcript::FILE].iter();

@@ -3,27 +3,34 @@
 //! The trailers are the last paragraph, and each of its lines begins with `Edio-`. edio always writes that paragraph
 //! itself, so no text can forge one: whatever looks like a trailer in the text stands in an earlier paragraph.
 
+use std::borrow::Cow;
+
 use bstr::ByteSlice;
 
 /// The version of the format that this edio writes.
 pub const VERSION: &str = "1";
 
+const NOT_IN_A_LINE: [char; 3] = ['\n', '\r', '\0'];
+
 /// What edio notes about a commit: names (without `Edio-`) and values, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trailers(Vec<(String, String)>);
+pub struct Trailers<'a>(Vec<(&'a str, Cow<'a, str>)>);
 
-impl Trailers {
+impl<'a> Trailers<'a> {
     /// Adds a trailer. A line break in the value becomes a blank.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
-        let value = value.into().replace(['\n', '\r', '\0'], " ");
-        self.0.push((name.to_owned(), value));
+    pub fn with(mut self, name: &'a str, value: impl Into<Cow<'a, str>>) -> Self {
+        let mut value = value.into();
+        if value.contains(NOT_IN_A_LINE) {
+            value = value.replace(NOT_IN_A_LINE, " ").into();
+        }
+        self.0.push((name, value));
         self
     }
 
     /// Adds a trailer where there is something to say.
     #[must_use]
-    pub fn with_some(self, name: &str, value: Option<impl Into<String>>) -> Self {
+    pub fn with_some(self, name: &'a str, value: Option<impl Into<Cow<'a, str>>>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,
@@ -32,14 +39,14 @@ impl Trailers {
 
     /// The value of a trailer.
     pub fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| value.as_str())
+        let found = self.0.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| value.as_ref())
     }
 
     /// All names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs = self.0.iter();
-        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+        pairs.map(|(name, value)| (*name, value.as_ref()))
     }
 
     /// The value of a trailer, read as something else than text.
@@ -60,19 +67,19 @@ impl Trailers {
 }
 
 /// Takes a message apart into text and trailers, or returns `None` where edio did not write it.
-pub fn parse(message: &[u8]) -> Option<(String, Trailers)> {
+pub fn parse(message: &[u8]) -> Option<(&str, Trailers<'_>)> {
     let message = message.to_str().ok()?.strip_suffix('\n')?;
     let (text, block) = message.rsplit_once("\n\n")?;
     let trailers: Option<Vec<_>> = block
         .split('\n')
         .map(|line| {
             let (name, value) = line.strip_prefix("Edio-")?.split_once(": ")?;
-            Some((name.to_owned(), value.to_owned()))
+            Some((name, Cow::Borrowed(value)))
         })
         .collect();
     let trailers = Trailers(trailers?);
     trailers.get("Version")?;
-    Some((text.to_owned(), trailers))
+    Some((text, trailers))
 }
 
 /// The same message with other values in its trailers, where `change` gives one; all else to the letter. `None` where
@@ -98,7 +105,7 @@ mod tests {
         let text = "fix\n\nEdio-Turn: 99\nEdio-Version: 1";
         let message = Trailers::default().with("Turn", "7").message(text);
         let (found, trailers) = parse(&message).unwrap();
-        assert_eq!((found.as_str(), trailers.get("Turn")), (text, Some("7")));
+        assert_eq!((found, trailers.get("Turn")), (text, Some("7")));
     }
 
     #[test]

@@ -276,7 +276,7 @@ impl Note {
             .get("Skipped")
             .map_or_else(|| Some((0, Vec::new())), skipped::parse)?;
         Some(Self {
-            message,
+            message: message.to_owned(),
             session: trailers.read("Session")?,
             number: trailers.read("Turn")?,
             kind: trailers.read("Kind")?,

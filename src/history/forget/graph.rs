@@ -98,7 +98,7 @@ fn without_absent(mut commit: Commit, shallow: &BTreeSet<Oid>) -> Commit {
 }
 
 /// The baseline grows from HEAD's commit; an accept has the new one among its parents.
-fn users_parents(commit: &Commit, trailers: &Trailers) -> BTreeSet<Oid> {
+fn users_parents(commit: &Commit, trailers: &Trailers<'_>) -> BTreeSet<Oid> {
     let is_baseline = trailers.read("Kind") == Some(Kind::Baseline);
     let head_after = trailers.get("Head-After").and_then(Oid::new);
     let parents = commit.parents.iter().cloned();
