@@ -13,7 +13,7 @@ pub struct Graph {
 
 impl Graph {
     /// The rows before a turn, where columns meet, and the one that the turn stands on.
-    pub fn rows(&mut self, turn: &Turn, lineage: &Lineage, session: &Session) -> Vec<String> {
+    pub fn rows(&mut self, turn: &Turn, lineage: &Lineage<'_>, session: &Session) -> Vec<String> {
         let mut rows = Vec::new();
         let waiting = |columns: &[Oid]| columns.iter().position(|oid| oid == &turn.commit);
         let column = waiting(&self.columns).unwrap_or_else(|| {
@@ -50,7 +50,7 @@ impl Graph {
 }
 
 /// The numbered turn that this one grew from; `None` for the first.
-fn grew_from(turn: &Turn, lineage: &Lineage, session: &Session) -> Option<Oid> {
+fn grew_from(turn: &Turn, lineage: &Lineage<'_>, session: &Session) -> Option<Oid> {
     let (_, before) = lineage.before(turn);
     let before = before?;
     let is_turn = before.number().turn > 0 && before.note.session == session.id;

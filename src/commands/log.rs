@@ -152,7 +152,7 @@ struct List<'a> {
     args: &'a Args,
     search: &'a Search<'a>,
     line: BTreeSet<Oid>,
-    lineage: &'a Lineage,
+    lineage: &'a Lineage<'a>,
     now: Option<&'a Oid>,
 }
 
@@ -317,7 +317,7 @@ fn heading(context: &mut Context, session: &Session) -> Result<()> {
 }
 
 /// The turns that the work tree grew from.
-fn on_the_line(session: &Session, lineage: &Lineage) -> BTreeSet<Oid> {
+fn on_the_line(session: &Session, lineage: &Lineage<'_>) -> BTreeSet<Oid> {
     let mut line = BTreeSet::new();
     let mut next = session.current.as_ref();
     while let Some(turn) = next.filter(|turn| turn.note.kind != Kind::Baseline) {
@@ -361,12 +361,12 @@ fn row(turn: &Turn, is_current: bool, distance: Option<usize>, room: Option<usiz
     };
     let subject = text::plain(turn.note.subject().as_bytes());
     let subject = format!("{ending}{subject}");
-    let used = anstream::adapter::strip_str(&start)
-        .to_string()
-        .chars()
-        .count();
     let subject = match room {
-        Some(room) => text::shorten(&subject, room.saturating_sub(used).max(20)),
+        Some(room) => {
+            let used = anstream::adapter::strip_str(&start).to_string();
+            let left = room.saturating_sub(used.chars().count());
+            text::shorten(&subject, left.max(20))
+        }
         None => subject,
     };
     format!("{start}{subject}")

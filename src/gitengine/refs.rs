@@ -77,11 +77,11 @@ pub struct DamagedRef {
     pub oid: Option<Oid>,
 }
 
-/// Refs that were listed with their commits.
+/// Refs that were listed with their commits, or with what was read of them.
 #[derive(Clone, Debug, Default)]
-pub struct RefCommits {
+pub struct RefCommits<T = RefCommit> {
     /// Those that point to commits.
-    pub whole: Vec<RefCommit>,
+    pub whole: Vec<T>,
     /// Those that can't be read.
     pub damaged: Vec<DamagedRef>,
 }
@@ -272,14 +272,35 @@ impl Git {
     ///
     /// git failed.
     pub fn ref_commits(&self, names: &[&str]) -> Result<RefCommits> {
-        match self.list_commits(names) {
+        self.read_ref_commits(names, |found| found)
+    }
+
+    /// The same, each of them read at once, while git goes on to print the others.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn read_ref_commits<T>(
+        &self,
+        names: &[&str],
+        read: impl Fn(RefCommit) -> T,
+    ) -> Result<RefCommits<T>> {
+        match self.list_commits(names, &read) {
             // It ends over the first commit that it can't read.
-            Err(GitError::Exit { .. } | GitError::Output { .. }) => self.list_each_commit(names),
+            Err(GitError::Exit { .. } | GitError::Output { .. }) => {
+                let RefCommits { whole, damaged } = self.list_each_commit(names)?;
+                let whole = whole.into_iter().map(read).collect();
+                Ok(RefCommits { whole, damaged })
+            }
             listed => listed,
         }
     }
 
-    fn list_commits(&self, names: &[&str]) -> Result<RefCommits> {
+    fn list_commits<T>(
+        &self,
+        names: &[&str],
+        read: impl Fn(RefCommit) -> T,
+    ) -> Result<RefCommits<T>> {
         let mut answer = self.ask_for_commits(names).read()?;
         let mut whole = Vec::new();
         while let Some(name) = answer.record(0)? {
@@ -293,7 +314,7 @@ impl Git {
             let commit = Oid::new(oid).and_then(|oid| Commit::parse(oid, &raw));
             if let (Some(commit), "commit", Ok(name)) = (commit, kind.as_str(), name.into_string())
             {
-                whole.push(RefCommit { name, commit });
+                whole.push(read(RefCommit { name, commit }));
             }
         }
         let damaged = broken_refs(&answer.close_with_stderr()?);

@@ -36,7 +36,7 @@ impl Search<'_> {
         &self,
         workspace: &Workspace,
         session: &'s Session,
-        lineage: &Lineage,
+        lineage: &Lineage<'_>,
     ) -> Result<Vec<&'s Turn>> {
         let is_meant = |turn: &&Turn| {
             self.agent

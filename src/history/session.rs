@@ -1,9 +1,10 @@
 //! Sessions: which one a workspace works in, and the turns of one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, Result};
-use crate::gitengine::{Commit, DamagedRef, Oid, RefCommits};
+use crate::gitengine::{Commit, DamagedRef, Oid, RefCommit, RefCommits};
 
 use super::ancestry::{self, Ancestry};
 use super::bytes::Unnoted;
@@ -200,7 +201,7 @@ impl Session {
     /// git failed.
     pub fn load(workspace: &Workspace, shelf: Shelf, id: &SessionId) -> Result<Option<Self>> {
         let folder = refnames::folder(shelf, id);
-        let refs = workspace.git.ref_commits(&[&folder])?;
+        let refs = workspace.git.read_ref_commits(&[&folder], Found::read)?;
         let mut sessions = gather(refs);
         let Some(mut session) = sessions.pop() else {
             return Ok(None);
@@ -215,7 +216,8 @@ impl Session {
     ///
     /// git failed.
     pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
-        let refs = workspace.git.ref_commits(&Shelf::ALL.map(Shelf::folder))?;
+        let shelves = Shelf::ALL.map(Shelf::folder);
+        let refs = workspace.git.read_ref_commits(&shelves, Found::read)?;
         let mut sessions = gather(refs);
         follow(workspace, &mut sessions)?;
         Ok(sessions)
@@ -335,13 +337,12 @@ impl Session {
     /// # Errors
     ///
     /// git failed.
-    pub fn lineage(&self, workspace: &Workspace) -> Result<Lineage> {
+    pub fn lineage(&self, workspace: &Workspace) -> Result<Lineage<'_>> {
         let tips: Vec<&Oid> = self.tips().collect();
         let commits = ancestry::history(workspace, &tips)?;
-        let turns = commits.iter().filter_map(Turn::read);
+        let turns = commits.iter().filter_map(Turn::read).map(Cow::Owned);
         // What a branch of the user's holds is not in that.
-        let known = self.known().cloned();
-        let turns = turns.chain(known);
+        let turns = turns.chain(self.known().map(Cow::Borrowed));
         Ok(Lineage(
             turns.map(|turn| (turn.commit.clone(), turn)).collect(),
         ))
@@ -363,10 +364,11 @@ impl Session {
     /// # Errors
     ///
     /// git failed.
-    pub fn lineage_of_turns(&self, workspace: &Workspace) -> Result<Lineage> {
-        let known = self.known().map(|turn| (turn.commit.clone(), turn.clone()));
-        let known: BTreeMap<Oid, Turn> = known.collect();
-        let is_known = |turn: &&Turn| {
+    pub fn lineage_of_turns(&self, workspace: &Workspace) -> Result<Lineage<'_>> {
+        let known = self.known();
+        let known = known.map(|turn| (turn.commit.clone(), Cow::Borrowed(turn)));
+        let known: BTreeMap<Oid, Cow<'_, Turn>> = known.collect();
+        let is_known = |turn: &&Cow<'_, Turn>| {
             turn.parent
                 .as_ref()
                 .is_none_or(|oid| known.contains_key(oid))
@@ -479,17 +481,17 @@ impl Session {
 
 /// Which snapshot grew from which.
 #[derive(Clone, Debug, Default)]
-pub struct Lineage(BTreeMap<Oid, Turn>);
+pub struct Lineage<'a>(BTreeMap<Oid, Cow<'a, Turn>>);
 
-impl Lineage {
+impl Lineage<'_> {
     /// The snapshot of this commit.
     pub fn of(&self, commit: &Oid) -> Option<&Turn> {
-        self.0.get(commit)
+        self.0.get(commit).map(AsRef::as_ref)
     }
 
     /// All of them.
     pub fn turns(&self) -> impl Iterator<Item = &Turn> {
-        self.0.values()
+        self.0.values().map(AsRef::as_ref)
     }
 
     /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
@@ -497,7 +499,7 @@ impl Lineage {
     pub fn before(&self, turn: &Turn) -> (Vec<&Turn>, Option<&Turn>) {
         let mut steps = Vec::new();
         let mut next = turn.parent.as_ref();
-        while let Some(found) = next.and_then(|oid| self.0.get(oid)) {
+        while let Some(found) = next.and_then(|oid| self.of(oid)) {
             if found.note.kind != Kind::Step {
                 return (steps, Some(found));
             }
@@ -515,7 +517,7 @@ impl Lineage {
 
     /// The baseline of a session.
     pub fn baseline(&self, id: &SessionId) -> Option<&Turn> {
-        let mut own = self.0.values().filter(|turn| &turn.note.session == id);
+        let mut own = self.turns().filter(|turn| &turn.note.session == id);
         own.find(|turn| turn.note.kind == Kind::Baseline)
     }
 }
@@ -591,16 +593,39 @@ fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &RefCommits) ->
     Ok(!workspace.git.ref_names(&[&archived])?.is_empty())
 }
 
-/// Sorts refs into the sessions that they belong to.
-fn gather(refs: RefCommits) -> Vec<Session> {
-    let mut sessions: BTreeMap<(SessionId, Shelf), Session> = BTreeMap::new();
-    for found in refs.whole {
-        let Some((shelf, id, leaf)) = refnames::parse(&found.name) else {
-            continue;
+/// A ref of a session, with what it leads to.
+struct Found {
+    shelf: Shelf,
+    id: SessionId,
+    leaf: Leaf,
+    commit: Commit,
+    turn: Option<Turn>,
+}
+
+impl Found {
+    fn read(found: RefCommit) -> Option<Self> {
+        let (shelf, id, leaf) = refnames::parse(&found.name)?;
+        let turn = match leaf {
+            Leaf::Turn(_) | Leaf::Current => Turn::read(&found.commit),
+            Leaf::Ops | Leaf::Side => None,
         };
-        let session = sessions.entry((id.clone(), shelf));
-        let session = session.or_insert_with(|| Session::unread(id, shelf));
-        session.add(leaf, found.commit);
+        Some(Self {
+            shelf,
+            id,
+            leaf,
+            commit: found.commit,
+            turn,
+        })
+    }
+}
+
+/// Sorts refs into the sessions that they belong to.
+fn gather(refs: RefCommits<Option<Found>>) -> Vec<Session> {
+    let mut sessions: BTreeMap<(SessionId, Shelf), Session> = BTreeMap::new();
+    for found in refs.whole.into_iter().flatten() {
+        let session = sessions.entry((found.id.clone(), found.shelf));
+        let session = session.or_insert_with(|| Session::unread(found.id.clone(), found.shelf));
+        session.add(found);
     }
     for (shelf, id, damaged) in refs.damaged.into_iter().filter_map(Damaged::read) {
         let session = sessions.entry((id.clone(), shelf));
@@ -652,17 +677,17 @@ impl Session {
         since.or(self.turns.values().next_back())
     }
 
-    fn add(&mut self, leaf: Leaf, commit: Commit) {
-        self.refs.push((leaf, commit.oid.clone()));
-        match leaf {
+    fn add(&mut self, found: Found) {
+        let Found { commit, turn, .. } = found;
+        self.refs.push((found.leaf, commit.oid.clone()));
+        match found.leaf {
             // A commit that edio does not understand is not taken for a turn.
             Leaf::Turn(number) => {
-                let turn = Turn::read(&commit);
                 if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
                     self.know(turn);
                 }
             }
-            Leaf::Current => self.current = Turn::read(&commit),
+            Leaf::Current => self.current = turn,
             Leaf::Ops => self.ops = Some(commit),
             Leaf::Side => self.side = Some(commit.oid),
         }

@@ -71,7 +71,7 @@ pub enum Id {
 
 impl Book {
     /// The book of a session. Without a lineage, what grew by way of steps is not known yet.
-    pub fn of(session: Session, is_own: bool, head: Option<Oid>, lineage: &Lineage) -> Self {
+    pub fn of(session: Session, is_own: bool, head: Option<Oid>, lineage: &Lineage<'_>) -> Self {
         let before = Before::of(&session, lineage);
         let line = before.line(session.current.as_ref());
         let mut entries = Vec::new();
@@ -212,11 +212,11 @@ fn with_trees(steps: &[&Turn], base: Option<&Turn>) -> Vec<(Turn, Option<Oid>)> 
 /// What each snapshot grew from.
 struct Before<'a> {
     known: BTreeMap<&'a Oid, &'a Turn>,
-    lineage: &'a Lineage,
+    lineage: &'a Lineage<'a>,
 }
 
 impl<'a> Before<'a> {
-    fn of(session: &'a Session, lineage: &'a Lineage) -> Self {
+    fn of(session: &'a Session, lineage: &'a Lineage<'a>) -> Self {
         let known = session.turns.values().chain(&session.baseline);
         let known = known.chain(&session.current);
         let known = known.filter(|turn| turn.note.kind != Kind::Step);

@@ -145,7 +145,7 @@ struct Half {
 }
 
 impl Half {
-    fn book(&self, head: Option<Oid>, lineage: &Lineage) -> News {
+    fn book(&self, head: Option<Oid>, lineage: &Lineage<'_>) -> News {
         let book = Book::of(self.session.clone(), self.is_own, head, lineage);
         News::Session(Box::new(book))
     }
