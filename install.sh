@@ -150,8 +150,8 @@ target() {
     esac
 }
 
-# The gnu program needs glibc 2.39, that of the machine which builds it. The musl one is static, and runs on
-# every Linux.
+# The gnu program may need glibc 2.39, that of the machine which builds it: where that one has it to link in, it needs
+# none, and build.rs leaves it open which. The musl one runs on every Linux.
 libc() {
     glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || glibc=''
     case $glibc in
