@@ -208,6 +208,8 @@ impl Repo {
             .env("COLUMNS", "100")
             .env("GIT_CONFIG_GLOBAL", around.join("gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            // Where TMPDIR is a disk of its own, git says so.
+            .env("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1")
             .env("GIT_AUTHOR_DATE", format!("@{NOW} +0000"))
             .env("GIT_COMMITTER_DATE", format!("@{NOW} +0000"))
             .env("EDIO_HOOK_WAIT", "60000")
