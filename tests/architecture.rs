@@ -124,7 +124,7 @@ const WRITERS: [&str; 25] = [
     "src/gitengine/pack.rs",         // loose objects that a pack of edio's has
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
-    "src/history/checkout.rs",       // the folders in which commands are tried
+    "src/history/checkout/",         // the folders in which commands are tried
     "src/history/conversation.rs",   // what was said and done for a turn that is still to come
     "src/history/export/bundle.rs",  // the file that was asked for
     "src/history/hooklog.rs",        // the log of the hooks

@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::{DifferenceRecord, difference, paths};
+use super::shown::record::{DifferenceRecord, difference, paths};
 use super::{Context, Printed, moment, restore, stat, tell_first};
 use crate::error::{Error, Result};
 use crate::history::accept::{

@@ -10,8 +10,8 @@ use std::thread;
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
-use super::checkout::{self, Missing, Site};
-use super::record::{TurnRecord, difference};
+use super::arguments::checkout::{self, Missing, Site};
+use super::shown::record::{TurnRecord, difference};
 use super::{Context, Printed, completions, plural, show};
 use crate::error::{Error, Result, While};
 use crate::history::address::Address;

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 
 use clap_complete::engine::ArgValueCompleter;
 
-use super::lines::{Lines, asked_about};
-use super::owners::{View, seconds, what_for, who};
+use super::arguments::lines::{Lines, asked_about};
+use super::shown::owners::{View, seconds, what_for, who};
 use super::{Context, Printed};
 use crate::clock;
 use crate::error::Result;

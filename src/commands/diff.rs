@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::record::difference;
+use super::shown::record::difference;
 use super::{Context, Printed, paths_meant};
 use crate::error::{Error, Result};
 use crate::history::address::{Address, Range};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap_complete::engine::ArgValueCompleter;
 
-use super::checkout::{self, Missing, Site};
+use super::arguments::checkout::{self, Missing, Site};
 use super::run::not_started;
 use super::{Context, completions};
 use crate::error::Result;

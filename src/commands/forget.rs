@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::paths as path_values;
+use super::shown::record::paths as path_values;
 use super::{Context, Printed, plural};
 use crate::error::{Error, Result};
 use crate::history::forget::{

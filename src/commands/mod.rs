@@ -1,13 +1,14 @@
 //! The verbs, one a file: its arguments (their comments are the help), its run, its text and its JSON.
 //!
-//! What they do is done in [`history`](crate::history); here it is asked for and rendered.
+//! What they do is done in [`history`](crate::history); here it is asked for and rendered. What is no verb is shared by
+//! some: [`arguments`] that they take, how what they report is [`shown`], the [`connection`] of agents; and [`outcome`]
+//! is around all of them.
 
 pub mod accept;
 pub mod agents;
+mod arguments;
 pub mod bisect;
 pub mod blame;
-mod calls;
-mod checkout;
 pub mod completions;
 mod connection;
 pub mod context;
@@ -19,20 +20,15 @@ pub mod export;
 pub mod fetch;
 pub mod forget;
 pub mod gc;
-mod graph;
 pub mod guard;
 pub mod hook;
 pub mod import;
 pub mod init;
-mod lines;
 pub mod log;
 pub mod man;
 pub mod mcp;
 mod outcome;
-mod owners;
-mod plan;
 pub mod push;
-mod record;
 pub mod redact;
 pub mod redo;
 pub mod restore;
@@ -41,6 +37,7 @@ pub mod rewind;
 pub mod run;
 pub mod sessions;
 pub mod show;
+mod shown;
 pub mod snapshot;
 pub mod status;
 pub mod ui;
@@ -48,6 +45,7 @@ pub mod undo;
 pub mod why;
 
 pub use self::outcome::{Global, in_context, misused};
+use self::shown::{calls, graph, record};
 
 use std::ffi::{OsStr, OsString};
 use std::io;

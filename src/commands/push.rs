@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural, record};
+use super::shown::record;
+use super::{Context, Printed, plural};
 use crate::error::{Error, Result};
 use crate::history::limits::size;
 use crate::history::push::{Parcel, Secrets, Sending, Went, Wish, push};

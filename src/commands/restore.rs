@@ -6,10 +6,10 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::plan::{
+use super::shown::plan::{
     BesideRecord, PlanRecord, beside, counts, list, name_beside, name_kept, name_saved, records,
 };
-use super::record::paths;
+use super::shown::record::paths;
 use super::{Context, Printed, moment, paths_meant};
 use crate::error::Result;
 use crate::history::address::Address;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 
-use super::plan::{PlanRecord, counts, list, name_kept, name_saved, records};
+use super::shown::plan::{PlanRecord, counts, list, name_kept, name_saved, records};
 use super::{Context, Printed, moment, paths_meant};
 use crate::error::{Error, Result};
 use crate::history::address::{Address, Range};

@@ -8,8 +8,8 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::calls::CallRecord;
-use super::{Context, Printed, calls, plural, restore};
+use super::shown::calls::{self, CallRecord};
+use super::{Context, Printed, plural, restore};
 use crate::agents::Agent;
 use crate::agents::resume::Keeping;
 use crate::clock;

@@ -229,7 +229,7 @@ fn with(overlap: &Overlap, id: &SessionId) -> Option<OverlapRecord> {
     };
     Some(OverlapRecord {
         session: other.to_string(),
-        paths: super::record::paths(&overlap.paths),
+        paths: super::shown::record::paths(&overlap.paths),
     })
 }
 

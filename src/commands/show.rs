@@ -6,8 +6,8 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::calls::input_in_lines;
-use super::record::{DifferenceRecord, TurnRecord, difference};
+use super::shown::calls::input_in_lines;
+use super::shown::record::{DifferenceRecord, TurnRecord, difference};
 use super::{Context, Printed, stat};
 use crate::clock;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{SkippedRecord, TurnRecord, skipped};
+use super::shown::record::{SkippedRecord, TurnRecord, skipped};
 use super::{Context, Printed, moment, name_secrets, name_skipped, stat};
 use crate::error::Result;
 use crate::history::limits::TooMuch;

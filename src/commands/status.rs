@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
+use super::shown::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
 use super::{Context, Printed, name_damaged, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};

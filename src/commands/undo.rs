@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::plan::{
+use super::shown::plan::{
     BesideRecord, PlanRecord, beside, counts, name_beside, name_kept, name_saved, records,
 };
 use super::{Context, Printed, moment};

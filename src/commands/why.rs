@@ -6,8 +6,8 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::lines::{Lines, asked_about};
-use super::owners::{LineRecord, NOBODY, View, seconds, what_for, who};
+use super::arguments::lines::{Lines, asked_about};
+use super::shown::owners::{LineRecord, NOBODY, View, seconds, what_for, who};
 use super::{Context, Printed};
 use crate::clock;
 use crate::error::{Error, Result};

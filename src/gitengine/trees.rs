@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 
 use super::command::Git;
 use super::error::{GitError, Result};
-use super::objects::{Entry, Mode, ObjectFormat, Oid, hex};
+use super::objects::{Entry, Mode, ObjectFormat, Oid, hex, one_oid};
 use super::paths::{AT_ONCE, RepoPath, os_path};
 
 impl Git {
@@ -220,6 +220,15 @@ impl Git {
         let mut entries = self.tree_entries(tree)?;
         entries.retain(|(path, entry)| path.name() == name && entry.mode.is_file());
         Ok(entries)
+    }
+
+    /// The tree that holds nothing, written if need be.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn empty_tree(&self) -> Result<Oid> {
+        one_oid("git mktree", &self.ask("mktree").run()?)
     }
 }
 

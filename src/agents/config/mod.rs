@@ -5,11 +5,13 @@
 //! into bytes.
 
 mod json;
+mod lines;
+mod refusal;
 mod text;
 mod toml;
 mod yaml;
 
-use std::fmt;
+pub use self::refusal::Refusal;
 
 /// A byte order mark, which some editors put first.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -102,48 +104,6 @@ pub struct Rest {
     pub is_empty: bool,
     /// What looks like edio's and may be another's: it is still there.
     pub left: Option<Refusal>,
-}
-
-/// Why a file is left as it is, or what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What is wrong.
-    pub what: String,
-    /// Where: the line and the column, counted from 1.
-    pub place: Option<(usize, usize)>,
-}
-
-impl Refusal {
-    fn new(what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self { what, place: None }
-    }
-
-    /// What stands at the end of a path may be another's.
-    fn changed(path: &[&str]) -> Self {
-        Self::new(format!("{} is not as edio writes it", path.join(".")))
-    }
-
-    /// At this byte of the text.
-    fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
-        let before = text.get(..byte).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let column = before[start..].chars().count() + 1;
-        Self {
-            what: what.into(),
-            place: Some((line, column)),
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Some((line, column)) => write!(f, "line {line}, column {column}: {}", self.what),
-            None => f.write_str(&self.what),
-        }
-    }
 }
 
 impl Config {
@@ -253,52 +213,6 @@ fn read(bytes: &[u8]) -> Result<(&[u8], &str), Refusal> {
             Err(Refusal::at(&text, valid.len(), "it is not UTF-8"))
         }
     }
-}
-
-/// The line end that a text has.
-fn line_end(text: &str) -> &'static str {
-    match text.split_once('\n') {
-        Some((line, _)) if line.ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
-}
-
-/// Lines after all that a text has, with an empty line between.
-fn with_lines(text: &str, lines: &str) -> String {
-    let end = line_end(text);
-    let mut whole = text.to_owned();
-    if !text.is_empty() {
-        if !text.ends_with('\n') {
-            whole.push_str(end);
-        }
-        if !text.trim().is_empty() {
-            whole.push_str(end);
-        }
-    }
-    for line in lines.lines() {
-        whole.push_str(line);
-        whole.push_str(end);
-    }
-    whole
-}
-
-/// A text without the lines from one byte to another, and without the empty line before them, or after them at the top.
-fn without_lines(text: &str, from: usize, to: usize) -> String {
-    let before = &text[..from];
-    let empty = ["\r\n", "\n"].into_iter().find(|end| {
-        let line = before.strip_suffix(end);
-        line.is_some_and(|line| line.is_empty() || line.ends_with('\n'))
-    });
-    let before = empty
-        .and_then(|end| before.strip_suffix(end))
-        .unwrap_or(before);
-    let mut after = &text[to..];
-    if before.is_empty() {
-        let line = ["\r\n", "\n"].into_iter();
-        let mut rests = line.filter_map(|end| after.strip_prefix(end));
-        after = rests.next().unwrap_or(after);
-    }
-    [before, after].concat()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Lines in a file of text.
 
-use super::{Entry, Refusal, line_end, with_lines, without_lines};
+use super::lines::{line_end, with_lines, without_lines};
+use super::{Entry, Refusal};
 
 pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     let mut whole = text.to_owned();

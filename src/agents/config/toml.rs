@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::{Entry, Refusal, Value, with_lines, without_lines};
+use super::lines::{with_lines, without_lines};
+use super::{Entry, Refusal, Value};
 
 pub(super) fn put(text: &str, entries: &[Entry]) -> Result<String, Refusal> {
     let mut whole = text.to_owned();

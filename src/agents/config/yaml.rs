@@ -3,7 +3,8 @@
 //! Of YAML only so much is understood as is needed to know that a line at the end is one of the top's own, and that the
 //! name isn't taken. Any other file is left as it is.
 
-use super::{Entry, Refusal, text, with_lines};
+use super::lines::with_lines;
+use super::{Entry, Refusal, text};
 
 pub(super) fn put(present: &str, entries: &[Entry]) -> Result<String, Refusal> {
     let mut whole = present.to_owned();

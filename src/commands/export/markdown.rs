@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use super::super::calls;
+use super::super::shown::calls;
 use super::super::{Context, Printed};
 use crate::error::Result;
 use crate::history::compare::Comparison;

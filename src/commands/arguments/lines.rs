@@ -11,7 +11,7 @@ use crate::history::git::{RepoPath, git_bytes, os_path};
 use crate::history::session::Session;
 use crate::history::workspace::{Start, Workspace};
 
-use super::Context;
+use super::super::Context;
 
 /// What a person means by such an argument.
 pub struct Lines {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural, tell_first};
+use super::super::{Context, Printed, plural, tell_first};
 use crate::error::Result;
 use crate::history::git::{RepoPath, git_bytes};
 use crate::history::journal::beyond::What;
