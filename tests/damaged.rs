@@ -518,3 +518,88 @@ fn p4_a_session_that_can_not_be_read_is_not_brought_back_by_an_undo_of_its_accep
         assert_eq!(repo.read(format!(".git/{name}")).trim(), commit);
     }
 }
+
+/// A repository with three turns, of which nobody can tell where the work tree stands.
+fn standing_nowhere() -> Repo {
+    let repo = three_turns();
+    let current = repo.turn_ref(3).replace("/3", "/current");
+    repo.write(format!(".git/{current}"), "");
+    repo
+}
+
+const NOWHERE: &str = "where the work tree stands can't be read: ";
+
+#[test]
+fn a_session_that_goes_on_from_another_turn_says_so_once() {
+    for words in [
+        &["snapshot", "-m", "four"][..],
+        &["restore", "1"],
+        &["undo"],
+        &["run", "--", "true"],
+    ] {
+        let repo = standing_nowhere();
+        repo.write("a", "new\n");
+        let ran = repo.edio(words);
+        let said = format!("{NOWHERE}the ref refs/edio/active/");
+        assert!(ran.ok().stderr.contains(&said), "{words:?}: {ran}");
+        assert!(ran.stderr.contains("goes on from turn 3\n"), "{ran}");
+        let again = repo.edio(["snapshot"]);
+        assert!(!again.ok().stderr.contains(NOWHERE), "{words:?}: {again}");
+    }
+    let repo = standing_nowhere();
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert!(ran.ok().stderr.contains(r#""warning":"where the"#), "{ran}");
+}
+
+#[test]
+fn what_a_hook_found_of_a_session_is_said_by_the_next_command() {
+    let repo = standing_nowhere();
+    repo.write("a", "new\n");
+    let told = serde_json::json!({
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s",
+        "cwd": repo.top,
+        "prompt": "go on",
+    });
+    let ran = repo.edio_fed(["hook", "claude"], told.to_string());
+    assert_eq!(ran.ok().stderr, "");
+    let ran = repo.edio(["snapshot"]);
+    assert!(ran.ok().stderr.contains(NOWHERE), "{ran}");
+    let again = repo.edio(["snapshot"]);
+    assert!(!again.ok().stderr.contains(NOWHERE), "{again}");
+}
+
+#[test]
+fn a_session_of_which_nothing_can_be_read_is_named_and_a_new_one_begins() {
+    for way in WAYS {
+        let repo = Repo::with(&[("a", "v0\n")]);
+        repo.edio(["run", "--", "true"]).ok();
+        let session = repo.sessions("active").remove(0);
+        let current = format!("refs/edio/active/{session}/current");
+        let oid = damage(&repo, &current, way);
+        let ran = repo.edio(["status"]);
+        assert!(ran.ok().stderr.contains(NOWHERE), "{way:?}: {ran}");
+        assert!(ran.stderr.contains(&oid), "{ran}");
+        let ran = repo.edio(["log"]);
+        let said = format!("error: nothing of {session} can be read");
+        assert!(ran.fails(1).stderr.contains(&said), "{way:?}: {ran}");
+        let ran = repo.edio(["forget", "-f", "a", "--yes"]);
+        assert!(ran.fails(1).stderr.contains(NOWHERE), "{way:?}: {ran}");
+        repo.write("a", "v1\n");
+        let ran = repo.edio(["snapshot"]);
+        let said = format!("nothing of {session} can be read, and a new session begins: ");
+        assert!(ran.ok().stderr.contains(&said), "{way:?}: {ran}");
+        assert_eq!(repo.in_turn(1, "a").unwrap(), "v1\n");
+        let ran = repo.edio(["snapshot"]);
+        assert!(!ran.ok().stderr.contains(&session), "{ran}");
+        // What is left of it is for a person to put right.
+        assert!(repo.edio_refs().contains(&format!("{current} {oid}")));
+        let ran = repo.edio(["doctor"]);
+        let remedy = format!("git update-ref --no-deref -d {current}");
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(ran.stdout.contains(&remedy), "{ran}");
+        repo.git(["update-ref", "--no-deref", "-d", &current]);
+        assert!(!repo.edio(["doctor"]).stdout.contains("wrong: turns"));
+        repo.edio(["forget", "-f", "a", "--yes"]).ok();
+    }
+}

@@ -807,6 +807,33 @@ fn p5_a_lock_that_a_killed_git_has_just_left_on_a_ref_of_edios_is_waited_out() {
 }
 
 #[test]
+fn p6_a_lock_on_a_ref_of_edios_that_has_just_been_let_go_is_no_reason_to_give_up() {
+    let repo = three_turns();
+    repo.write("a", "4\n");
+    let session = &repo.sessions("active")[0];
+    let lock = repo.path(format!(".git/refs/edio/active/{session}/current.lock"));
+    // Another holds it when git looks, and nobody any more when edio does.
+    let (bin, was) = (repo.outside().join("held"), repo.outside().join("was"));
+    let path = crate::common::path();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *update-ref*) if mkdir '{}' 2>/dev/null; then\n\
+         echo \"fatal: cannot lock ref 'x': Unable to create '{}': File exists.\" >&2; exit 128; fi;; esac\n\
+         PATH='{path}' exec git \"$@\"\n",
+        was.display(),
+        lock.display()
+    );
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("git"), script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(bin.join("git"), executable).unwrap();
+    let mut command = repo.command(["snapshot"]);
+    repo.ran(command.env("PATH", format!("{}:{path}", bin.display())))
+        .ok();
+    assert!(was.exists());
+    assert_eq!(repo.turns(), 4);
+}
+
+#[test]
 fn a_git_of_a_killed_edio_that_does_not_end_is_named() {
     let repo = three_turns();
     repo.write("a", "4\n");

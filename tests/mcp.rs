@@ -977,6 +977,21 @@ fn a_request_that_cant_be_read_is_answered_with_its_id() {
             -32600,
         ),
         (r#"{"jsonrpc":"2.0","id":6}"#.to_owned(), json!(6), -32600),
+        (
+            format!(
+                r#"{{"method":"ping","params":{{"id":1,"x":{}0{}}},"jsonrpc":"2.0","id":8}}"#,
+                "[".repeat(200),
+                "]".repeat(200)
+            ),
+            json!(8),
+            -32700,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"b","method":"ping","params":{x}}"#.to_owned(),
+            json!("b"),
+            -32700,
+        ),
+        (r#"{"jsonrpc":"2.0","id":9"#.to_owned(), json!(null), -32700),
         ("[]".to_owned(), json!(null), -32600),
         ("7".to_owned(), json!(null), -32600),
     ] {
@@ -998,13 +1013,17 @@ fn a_line_may_be_long_but_not_of_any_length() {
     let mut client = Client::new(&repo);
     let path = |length: usize| json!({ "path": "x".repeat(length) });
     assert!(client.fails("log", path(20 << 20)).starts_with("error: "));
-    client.begin(
-        "tools/call",
-        json!({ "name": "log", "arguments": path(65 << 20) }),
-    );
-    let answer = client.message().unwrap();
-    assert_eq!(answer.get("id"), Some(&Value::Null));
-    assert_eq!(answer["error"]["code"], -32600);
+    // Clients differ in where they write the id.
+    let (request, long) = (r#""jsonrpc":"2.0","method":"tools/call""#, path(65 << 20));
+    for line in [
+        format!(r#"{{"id":70,{request},"params":{{"name":"log","arguments":{long}}}}}"#),
+        format!(r#"{{{request},"params":{{"id":1,"arguments":{long}}},"id":70}}"#),
+    ] {
+        client.types(&line);
+        let answer = client.message().unwrap();
+        assert_eq!(answer["id"], 70);
+        assert_eq!(answer["error"]["code"], -32600);
+    }
     client.call("log", json!({}));
 }
 

@@ -347,6 +347,7 @@ fn p7_the_processes_of_looking() {
         ("status", &run(&["status"])),
         ("sessions", &run(&["sessions"])),
         ("nothing but edio", &run(&[])),
+        ("doctor", &run(&["doctor"])),
         ("init", &run(&["init"])),
     ]), @r"
     log: rev-parse, config, for-each-ref (3)
@@ -358,6 +359,7 @@ fn p7_the_processes_of_looking() {
     status: rev-parse, config, for-each-ref, rev-parse, config, status (6)
     sessions: rev-parse, config, for-each-ref, for-each-ref, cat-file, diff-tree, rev-list, cat-file (8)
     nothing but edio: rev-parse, config, for-each-ref, rev-parse, config, status (6)
+    doctor: rev-parse, config, version, ls-files, for-each-ref, rev-list, cat-file (7)
     init: rev-parse, config, ls-files, check-ignore (4)
     ");
 }

@@ -21,7 +21,7 @@ use crate::history::gitlock::GitLock;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
-use crate::history::session::{all_damaged, incomplete};
+use crate::history::session::faults;
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
@@ -458,11 +458,12 @@ fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspa
 
 /// Can all turns be read that have refs, and is all there that they hold?
 fn look_at_turns(findings: &mut Findings, workspace: &Workspace) -> Result<()> {
-    for (session, damaged) in all_damaged(workspace)? {
+    let faults = faults(workspace)?;
+    for (session, damaged) in faults.damaged {
         let what = format!("{session}: {}", damaged.what());
         findings.wrong("turns", what, damaged.remedy());
     }
-    for (session, missing) in incomplete(workspace)? {
+    for (session, missing) in faults.incomplete {
         let what = format!("{session}: something that it holds is missing or damaged: {missing}");
         let remedy =
             "put the object back from a copy of the repository; git fsck names all that is damaged";

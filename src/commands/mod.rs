@@ -162,6 +162,14 @@ impl Context {
         Ok(workspace)
     }
 
+    /// Tells what was found of the session on the way.
+    fn tell_unsaid(&mut self, workspace: &mut Locked) -> Result<()> {
+        if let Some(words) = recover::unsaid(workspace)? {
+            self.term.warn(text::plain(words.as_bytes()));
+        }
+        Ok(())
+    }
+
     /// The remote that is meant. git may ask for a password where somebody sits at a terminal.
     fn remote(&self, workspace: &Workspace, word: Option<&OsStr>, way: Way) -> Result<Remote> {
         let prompts = match self.term.is_interactive() {

@@ -102,6 +102,7 @@ pub(super) fn perform(context: &mut Context, args: &Args) -> Result<Outcome> {
         return Ok(Outcome::Planned(wish, Box::new(plan)));
     }
     let (wish, restored) = restore(&mut workspace, find, moment())?;
+    context.tell_unsaid(&mut workspace)?;
     Ok(Outcome::Done(wish, Box::new(restored)))
 }
 

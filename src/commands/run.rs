@@ -204,8 +204,10 @@ fn before(context: &mut Context) -> Result<PathBuf> {
     let shared = prompt::at_work(&workspace.state, moment.seconds);
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, shared, moment)?;
+        context.tell_unsaid(&mut workspace)?;
         return Ok(top);
     }
+    context.tell_unsaid(&mut workspace)?;
     close_steps(&mut workspace, moment)?;
     let request = Request {
         kind: Kind::Human,

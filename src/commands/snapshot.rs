@@ -67,6 +67,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         false => TooMuch::Refuse,
     };
     let taken = take(&mut workspace, &request, too_much)?;
+    context.tell_unsaid(&mut workspace)?;
     report(context, &taken)?;
     Ok(0)
 }

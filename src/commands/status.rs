@@ -46,7 +46,11 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     context.refuse_other_session(&workspace)?;
     let scratch = workspace.scratch();
     let stand = Stand::now(&workspace, || context.open_locked())?;
-    if let Some(session) = &stand.session {
+    let lost = match &stand.session {
+        None => Session::lost(&workspace)?,
+        Some(_) => None,
+    };
+    if let Some(session) = stand.session.as_ref().or(lost.as_ref()) {
         name_damaged(&mut context.term, session);
     }
     let seen = Seen {

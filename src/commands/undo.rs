@@ -53,6 +53,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
 pub fn go(context: &mut Context, direction: Direction) -> Result<u8> {
     let mut workspace = context.open_to_change()?;
     let undone = undo(&mut workspace, direction, Reach::Branch, moment())?;
+    context.tell_unsaid(&mut workspace)?;
     report(context, direction, &undone)?;
     Ok(0)
 }

@@ -170,15 +170,17 @@ fn open(state: &State, seconds: i64) -> impl Iterator<Item = &Prompt> {
 }
 
 /// An agent was told to do something. What it did before and did not end is a turn that was interrupted; what else has
-/// changed since the last snapshot is the person's; where there is no session yet, this is the baseline of one.
+/// changed since the last snapshot is the person's; where there is no session yet, this is the baseline of one. Returns
+/// whether that is new.
 ///
 /// # Errors
 ///
 /// The snapshot failed.
-pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> Result<()> {
+pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> Result<bool> {
     let seconds = now.moment.seconds;
-    if was_told(workspace, by, &prompt, seconds)? {
-        return Ok(());
+    heed_ending(workspace, by)?;
+    if was_told(&workspace.state, by, &prompt, seconds) {
+        return Ok(false);
     }
     take_declared(workspace, by, now)?;
     let before = what_was_before(workspace, by, now);
@@ -191,21 +193,15 @@ pub fn told(workspace: &mut Locked, by: &By, prompt: Prompt, now: &Now<'_>) -> R
         at: seconds,
         ..prompt
     });
-    before
+    before.map(|()| true)
 }
 
 /// Was an agent told just this before, and is at it? What comes twice counts once.
-///
-/// # Errors
-///
-/// The scratch folder can't be read.
-pub fn was_told(workspace: &mut Locked, by: &By, prompt: &Prompt, seconds: i64) -> Result<bool> {
-    heed_ending(workspace, by)?;
-    let open = by.open_prompt(&workspace.state);
-    Ok(open.is_some_and(|known| {
+fn was_told(state: &State, by: &By, prompt: &Prompt, seconds: i64) -> bool {
+    by.open_prompt(state).is_some_and(|known| {
         let is_soon = seconds - known.at <= TWICE && known.ends.is_none();
         known.text == prompt.text && known.id == prompt.id && (known.id.is_some() || is_soon)
-    }))
+    })
 }
 
 /// Has an agent just ended with these words, and was told nothing since? If not, it has now.

@@ -33,7 +33,7 @@ use super::workspace::Locked;
 /// # Errors
 ///
 /// git failed.
-pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
+pub fn adopt(workspace: &mut Locked, mut session: Session) -> Result<Session> {
     mend_current(workspace, &mut session)?;
     let Some(turn) = unknown_turn(&session).cloned() else {
         return Ok(session);
@@ -58,8 +58,9 @@ pub fn adopt(workspace: &Locked, mut session: Session) -> Result<Session> {
     Ok(session)
 }
 
-/// Puts `current`, where it leads to nothing that can be read, at the last turn that can. The turn's own ref stays.
-fn mend_current(workspace: &Locked, session: &mut Session) -> Result<()> {
+/// Puts `current`, where it leads to nothing that can be read, at the last turn that can. The turn's own ref stays. What is
+/// on disk is compared with another turn then: that is to be said.
+fn mend_current(workspace: &mut Locked, session: &mut Session) -> Result<()> {
     let Some(current) = &session.current else {
         return Ok(());
     };
@@ -71,6 +72,11 @@ fn mend_current(workspace: &Locked, session: &mut Session) -> Result<()> {
     }
     let change = RefChange::set(damaged.name.clone(), damaged.oid.as_ref(), &current.commit);
     refs::change(workspace, &[change])?;
+    workspace.state.unsaid = Some(format!(
+        "{}; the session goes on from turn {}",
+        damaged.what(),
+        current.number()
+    ));
     session
         .damaged
         .retain(|damaged| damaged.leaf != Leaf::Current);
@@ -148,6 +154,25 @@ pub fn interrupted(workspace: &Locked, session: Option<&Session>) -> Option<Inte
 ///
 /// It can't be finished. It is not tried again: the turns are all there.
 pub fn settle(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+    let settled = settle_unfinished(workspace, moment)?;
+    let words: Vec<String> = unsaid(workspace)?.into_iter().chain(settled).collect();
+    Ok((!words.is_empty()).then(|| words.join("; ")))
+}
+
+/// What was found of the session and nobody was told yet, in words. It is told once.
+///
+/// # Errors
+///
+/// The git directory can't be written.
+pub fn unsaid(workspace: &mut Locked) -> Result<Option<String>> {
+    let words = workspace.state.unsaid.take();
+    if words.is_some() {
+        workspace.state.save(&workspace.scratch())?;
+    }
+    Ok(words)
+}
+
+fn settle_unfinished(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
     if !workspace.state.unfinished {
         return Ok(None);
     }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{GitError, RefChange};
 
 use super::gitlock;
+use super::realpath::real;
 use super::refnames;
 use super::workspace::Locked;
 
@@ -43,10 +44,8 @@ pub fn change(workspace: &Locked, changes: &[RefChange]) -> Result<()> {
 
 /// Is it a lock on one of edio's refs that stands in the way?
 fn is_on_edios(workspace: &Locked, error: &GitError) -> bool {
-    let lock = error
-        .held_lock()
-        .and_then(|lock| fs::canonicalize(lock).ok());
-    let folder = fs::canonicalize(folder(workspace)).ok();
+    let lock = error.held_lock().and_then(|lock| real(&lock));
+    let folder = real(&folder(workspace));
     matches!((lock, folder), (Some(lock), Some(folder)) if lock.starts_with(&folder))
 }
 

@@ -391,6 +391,12 @@ pub fn ground(workspace: &mut Locked) -> Result<Option<Ground>> {
         }));
     }
     let Some(session) = Session::active(workspace)? else {
+        if let Some(lost) = Session::lost(workspace)? {
+            workspace.state.unsaid = lost.damaged.first().map(|damaged| {
+                let (id, what) = (&lost.id, damaged.what());
+                format!("nothing of {id} can be read, and a new session begins: {what}")
+            });
+        }
         workspace.state.session = None;
         return Ok(None);
     };

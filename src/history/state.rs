@@ -42,6 +42,8 @@ pub struct State {
     pub stopped: Option<Oid>,
     /// The refs that `forget` was about to move, where its end was not seen.
     pub forgetting: Vec<Move>,
+    /// What was found of the session, in words, where nobody could be told: an agent's hook says nothing.
+    pub unsaid: Option<String>,
     /// Was there nothing that the last scan could not hold?
     pub all_held: bool,
     /// What agents were told to do, and are not known to have ended.

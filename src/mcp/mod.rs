@@ -12,6 +12,7 @@ mod record;
 mod schema;
 mod server;
 mod streams;
+mod surface;
 mod tools;
 
 pub use self::call::Host;

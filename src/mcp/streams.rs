@@ -14,6 +14,7 @@ use tokio::io::{
 use tokio::sync::RwLock;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::surface::Surface;
 use crate::json;
 
 /// How long a line may be, in bytes.
@@ -36,8 +37,7 @@ pub fn standard() -> impl Transport<RoleServer> + 'static {
 /// its id.
 async fn listen(input: impl AsyncRead + Unpin, to: Sender<ClientJsonRpcMessage>, voice: Voice) {
     let mut input = BufReader::new(input);
-    let mut line = Vec::new();
-    while let Ok(1..) = next_line(&mut input, &mut line).await {
+    while let Ok(Some(line)) = next_line(&mut input).await {
         for message in messages(&line) {
             let goes_on = match message {
                 Ok(message) => to.send(message).await.is_ok(),
@@ -50,38 +50,52 @@ async fn listen(input: impl AsyncRead + Unpin, to: Sender<ClientJsonRpcMessage>,
     }
 }
 
-/// Reads a line. Of one that is too long only the beginning is kept, which is longer than a line may be.
-async fn next_line(
-    input: &mut (impl AsyncBufRead + Unpin),
-    line: &mut Vec<u8>,
-) -> io::Result<usize> {
-    const PIECE: u64 = 64 << 10;
-    line.clear();
-    let length = input.take(LONGEST + 1).read_until(b'\n', line).await?;
-    let mut rest = vec![b'\n'];
-    if length as u64 > LONGEST {
-        rest = line[length - 1..].to_vec();
-    }
-    while !rest.is_empty() && !rest.ends_with(b"\n") {
-        rest.clear();
-        input.take(PIECE).read_until(b'\n', &mut rest).await?;
-    }
-    Ok(length)
+/// A line.
+enum Line {
+    Whole(Vec<u8>),
+    TooLong(Surface),
 }
 
-/// The messages in a line, each as it is or as the answer to what can't be read. A batch is taken apart. What does
-/// not look like a message is passed over: an answer to it might be answered.
-fn messages(line: &[u8]) -> Vec<Result<ClientJsonRpcMessage, Value>> {
-    if line.len() as u64 > LONGEST {
-        let why = "the message is longer than 64 MiB";
-        return vec![Err(fault(&Value::Null, ErrorCode::INVALID_REQUEST, why))];
+/// Reads a line. `None` at the end.
+async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Line>> {
+    const PIECE: u64 = 64 << 10;
+    let mut line = Vec::new();
+    let length = input.take(LONGEST + 1).read_until(b'\n', &mut line).await?;
+    if length as u64 <= LONGEST {
+        return Ok((length > 0).then_some(Line::Whole(line)));
     }
+    let mut surface = Surface::default();
+    loop {
+        surface.see(&line);
+        if line.is_empty() || line.ends_with(b"\n") {
+            return Ok(Some(Line::TooLong(surface)));
+        }
+        line.clear();
+        input.take(PIECE).read_until(b'\n', &mut line).await?;
+    }
+}
+
+/// The messages in a line, each as it is or as the answer to what can't be read. What does not look like a message is
+/// passed over: an answer to it might be answered.
+///
+/// A batch is taken apart, and each request in it is answered by itself. Only 2025-03-26 has batches; it makes a server hear
+/// them, and lets it answer them one by one.
+fn messages(line: &Line) -> Vec<Result<ClientJsonRpcMessage, Value>> {
+    let line = match line {
+        Line::Whole(line) => line,
+        Line::TooLong(surface) => {
+            let why = "the message is longer than 64 MiB";
+            return vec![Err(fault(&surface.id(), ErrorCode::INVALID_REQUEST, why))];
+        }
+    };
     match json::read(line) {
         Ok(Value::Array(batch)) if !batch.is_empty() => batch.iter().filter_map(message).collect(),
         Ok(value) => message(&value).into_iter().collect(),
         Err(_) if matches!(line.trim_ascii_start(), [b'{' | b'[', ..]) => {
+            let mut surface = Surface::default();
+            surface.see(line);
             let why = "the message is no JSON, or goes too deep";
-            vec![Err(fault(&Value::Null, ErrorCode::PARSE_ERROR, why))]
+            vec![Err(fault(&surface.id(), ErrorCode::PARSE_ERROR, why))]
         }
         Err(_) => Vec::new(),
     }

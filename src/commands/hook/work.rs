@@ -74,7 +74,7 @@ fn see_to_one(
     if let Some(prompt) = brought {
         match event.what {
             // Nothing is done there yet.
-            What::Using(_) => prompt::told(&mut workspace, &by, prompt, &now)?,
+            What::Using(_) => prompt::told(&mut workspace, &by, prompt, &now).map(drop)?,
             _ => prompt::bring(&mut workspace.state, &by, prompt),
         }
     }
@@ -162,19 +162,18 @@ fn handle(workspace: &mut Locked, event: &Event, by: &By, job: &Job, now: &Now<'
     }
     match &event.what {
         What::Told(text) => {
-            let prompt = prompt(text);
-            if prompt::was_told(workspace, by, &prompt, now.moment.seconds)? {
-                return Ok(());
+            let is_new = prompt::told(workspace, by, prompt(text), now);
+            // Also where what was before could not be recorded.
+            if !matches!(is_new, Ok(false)) {
+                note(workspace, Said::Prompt(text.clone()))?;
             }
-            let before = prompt::told(workspace, by, prompt, now);
-            note(workspace, Said::Prompt(text.clone()))?;
-            before
+            is_new.map(drop)
         }
         What::Using(tool) => prompt::using(workspace, by, &use_of(tool, event, job), now),
         // What it was told before is still what it works on, unless that has ended: then nobody has told it anything.
         What::Woken => match by.open_prompt(&workspace.state) {
             Some(_) => prompt::paused(workspace, by, now),
-            None => prompt::told(workspace, by, prompt(""), now),
+            None => prompt::told(workspace, by, prompt(""), now).map(drop),
         },
         What::Used(tool) => {
             let taken = match tool.touched {

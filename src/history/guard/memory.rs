@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::ObjectFormat;
+use crate::gitengine::{ObjectFormat, Oid};
 
 use super::super::lock::Brief;
 use super::super::state::write_at_once;
@@ -58,7 +58,7 @@ impl Memory {
         let folder = scratch.join(FOLDER);
         fs::create_dir_all(&folder).or_cannot(|| format!("can't make {}", folder.display()))?;
         let name = ObjectFormat::Sha1.hash_content(conversation.as_bytes());
-        let lock = Brief::take(&folder.join(format!("{name}.lock")))?;
+        let lock = Brief::take(&folder.join(lock_of(&name)))?;
         let file = folder.join(format!("{name}.json"));
         let cannot = || format!("can't read {}", file.display());
         let mut memory: Self = match fs::read(&file) {
@@ -113,6 +113,13 @@ impl Memory {
     }
 }
 
+/// The lock of a conversation, which some others share. It is never removed: whoever held it then, and whoever made it anew,
+/// would both have it.
+fn lock_of(name: &Oid) -> String {
+    let (begin, _) = name.as_str().split_at(2);
+    format!("{begin}.lock")
+}
+
 /// Makes room for one more.
 fn forget_old_ones(folder: &Path) {
     let Ok(files) = folder.read_dir() else {
@@ -128,6 +135,31 @@ fn forget_old_ones(folder: &Path) {
     for (_, file) in known.into_iter().take(surplus) {
         // Another may have done so.
         let _ = fs::remove_file(&file);
-        let _ = fs::remove_file(file.with_extension("lock"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_that_makes_room_keeps_its_lock() {
+        let scratch = tempfile::tempdir().unwrap();
+        let open = |name: &str| Memory::open(scratch.path(), name);
+        open("old").unwrap().keep().unwrap();
+        let held = open("old").unwrap();
+        let long_ago = SystemTime::UNIX_EPOCH;
+        let file = fs::File::options().append(true).open(&held.file).unwrap();
+        file.set_modified(long_ago).unwrap();
+        for other in 0..MOST_CONVERSATIONS + 5 {
+            // Another may have the same lock as the old one.
+            if let Ok(memory) = open(&format!("other {other}")) {
+                memory.keep().unwrap();
+            }
+        }
+        assert!(!held.file.exists());
+        assert!(open("old").is_err());
+        drop(held);
+        open("old").unwrap();
     }
 }

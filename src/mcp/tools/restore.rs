@@ -10,6 +10,7 @@ use super::super::record::{OnDisk, replaced};
 use super::{Effect, Tool};
 use crate::error::{Error, Result};
 use crate::history::address::Address;
+use crate::history::recover::unsaid;
 use crate::history::restore::{Plan, Restored, Wish, preview, restore};
 use crate::history::session::Session;
 use crate::history::turn::Turn;
@@ -75,7 +76,7 @@ impl Tool for Restore {
                 .hint("leave it out to restore everything, or give [\".\"]"));
         }
         let files = files.unwrap_or_default();
-        let (mut workspace, warnings) = call.work()?;
+        let (mut workspace, mut warnings) = call.work()?;
         let find = |workspace: &Locked| {
             let session = Session::active_or_error(workspace)?;
             let target = arguments.turn.0.find(workspace, &session)?;
@@ -92,6 +93,7 @@ impl Tool for Restore {
             return Ok(planned(&wish, &plan, warnings));
         }
         let (wish, restored) = restore(&mut workspace, find, moment())?;
+        warnings.extend(unsaid(&mut workspace)?);
         Ok(done(&wish, &restored, warnings))
     }
 }

@@ -10,6 +10,7 @@ use super::{Effect, Tool};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
 use crate::history::prompt::at_work_beside;
+use crate::history::recover::unsaid;
 use crate::history::redact::Redactor;
 use crate::history::session::Session;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};
@@ -74,6 +75,7 @@ impl Tool for Snapshot {
             moment,
         };
         let taken = take(&mut workspace, &request, TooMuch::Refuse)?;
+        warnings.extend(unsaid(&mut workspace)?);
         warnings.extend(told_of(&taken));
         let current = match taken.turn.is_none() && taken.standing.is_some() {
             true => Session::active_or_error(&workspace)?.current,

@@ -9,6 +9,7 @@ use super::super::record::{OnDisk, replaced};
 use super::accept::Accept;
 use super::{Effect, Tool};
 use crate::error::Result;
+use crate::history::recover::unsaid;
 use crate::history::undo::{Direction, Reach, undo};
 
 pub struct Undo;
@@ -60,6 +61,7 @@ impl Tool for Undo {
             false => Reach::Session,
         };
         let undone = undo(&mut workspace, Direction::Undo, reach, moment())?;
+        warnings.extend(unsaid(&mut workspace)?);
         warnings.extend(replaced(&undone.plan, &undone.done));
         let number = undone.target.as_ref().map(|turn| turn.number());
         let on_disk = OnDisk::done(&undone.plan, &undone.done);
