@@ -51,8 +51,9 @@ enum What {
     Journal,
 }
 
+/// Is a part to work?
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
+pub enum Switch {
     /// It is on.
     On,
     /// It is off.
@@ -91,13 +92,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         }
     };
     let workspace = context.open_to_change()?;
-    turn(
-        context,
-        &workspace,
-        &parts,
-        switch == Switch::On,
-        args.shared,
-    )
+    turn(context, &workspace, &parts, switch, args.shared)
 }
 
 /// Turns parts on or off, and has the agents ask or not.
@@ -109,9 +104,10 @@ pub fn turn(
     context: &mut Context,
     workspace: &Locked,
     parts: &[Guarded],
-    is_on: bool,
+    switch: Switch,
     shared: bool,
 ) -> Result<u8> {
+    let is_on = switch == Switch::On;
     let mut guard = Guard::of(&workspace.settings);
     for part in parts {
         workspace

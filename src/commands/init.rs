@@ -153,7 +153,13 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         return Ok(code);
     }
     if args.guard {
-        return guard::turn(context, &workspace, &Guarded::ALL, true, args.shared);
+        return guard::turn(
+            context,
+            &workspace,
+            &Guarded::ALL,
+            guard::Switch::On,
+            args.shared,
+        );
     }
     // Who is connected later is guarded, too.
     let guard = Guard::of(&workspace.settings);

@@ -154,13 +154,18 @@ impl Patch {
         self.line(at).map_or(0, |line| line.file as usize)
     }
 
-    /// The first line of the hunk after this line, or before it.
-    pub fn hunk_from(&self, at: usize, forward: bool) -> Option<usize> {
-        let is_hunk = |at: &usize| self.lines[*at].kind == Kind::Hunk;
-        match forward {
-            true => (at.saturating_add(1)..self.len()).find(is_hunk),
-            false => (0..at.min(self.len())).rev().find(is_hunk),
-        }
+    /// The first line of the hunk after this line.
+    pub fn hunk_after(&self, at: usize) -> Option<usize> {
+        (at.saturating_add(1)..self.len()).find(|at| self.is_hunk(*at))
+    }
+
+    /// The first line of the hunk before this line.
+    pub fn hunk_before(&self, at: usize) -> Option<usize> {
+        (0..at.min(self.len())).rev().find(|at| self.is_hunk(*at))
+    }
+
+    fn is_hunk(&self, at: usize) -> bool {
+        self.lines[at].kind == Kind::Hunk
     }
 
     /// The number, in the new file, of the first line at or after this one that is there.
@@ -438,9 +443,9 @@ mod tests {
         assert_eq!(patch.partner(4), Some(3));
         assert_eq!(patch.partner(2), None);
         assert_eq!(patch.number_at(3), Some(2));
-        assert_eq!(patch.hunk_from(0, true), Some(1));
-        assert_eq!(patch.hunk_from(1, true), None);
-        assert_eq!(patch.hunk_from(5, false), Some(1));
+        assert_eq!(patch.hunk_after(0), Some(1));
+        assert_eq!(patch.hunk_after(1), None);
+        assert_eq!(patch.hunk_before(5), Some(1));
     }
 
     #[test]

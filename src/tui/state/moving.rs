@@ -82,31 +82,37 @@ impl State {
         }
     }
 
-    pub(super) fn next_file(&mut self, forward: bool) {
-        let Some(file) = self.file() else {
-            return;
-        };
-        let Some(patch) = self.patch() else {
-            return;
-        };
-        let first = patch.files.get(file).and_then(|file| file.first);
-        let next = match forward {
-            true => file + 1,
-            // First to the head of the file that is seen.
-            false if first.is_some_and(|first| first < self.line) => file,
-            false => file.saturating_sub(1),
-        };
-        if let Some(line) = patch.files.get(next).and_then(|file| file.first) {
-            self.line = line;
-        }
+    pub(super) fn next_file(&mut self) {
+        let next = self.file().map(|file| file + 1);
+        self.go_to_file(next);
     }
 
-    pub(super) fn next_hunk(&mut self, forward: bool) {
-        if let Some(line) = self
-            .patch()
-            .and_then(|patch| patch.hunk_from(self.line, forward))
-        {
-            self.line = line;
-        }
+    /// First to the head of the file that is seen.
+    pub(super) fn file_before(&mut self) {
+        let is_below = |file: &usize| self.head_of(*file).is_some_and(|head| head < self.line);
+        let before = self.file().map(|file| match is_below(&file) {
+            true => file,
+            false => file.saturating_sub(1),
+        });
+        self.go_to_file(before);
+    }
+
+    fn head_of(&self, file: usize) -> Option<usize> {
+        self.patch()?.files.get(file)?.first
+    }
+
+    fn go_to_file(&mut self, file: Option<usize>) {
+        let head = file.and_then(|file| self.head_of(file));
+        self.line = head.unwrap_or(self.line);
+    }
+
+    pub(super) fn next_hunk(&mut self) {
+        let next = self.patch().and_then(|patch| patch.hunk_after(self.line));
+        self.line = next.unwrap_or(self.line);
+    }
+
+    pub(super) fn hunk_before(&mut self) {
+        let before = self.patch().and_then(|patch| patch.hunk_before(self.line));
+        self.line = before.unwrap_or(self.line);
     }
 }
