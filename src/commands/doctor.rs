@@ -16,12 +16,12 @@ use crate::error::Result;
 use crate::history::accept::{has_locked, index_lock};
 use crate::history::connected::Excludes;
 use crate::history::conversation::Keep;
+use crate::history::faults;
 use crate::history::git::{check_version, git_bytes};
 use crate::history::gitlock::GitLock;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
 use crate::history::refnames;
-use crate::history::session::faults;
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
 
@@ -458,16 +458,9 @@ fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspa
 
 /// Can all turns be read that have refs, and is all there that they hold?
 fn look_at_turns(findings: &mut Findings, workspace: &Workspace) -> Result<()> {
-    let faults = faults(workspace)?;
-    for (session, damaged) in faults.damaged {
-        let what = format!("{session}: {}", damaged.what());
-        findings.wrong("turns", what, damaged.remedy());
-    }
-    for (session, missing) in faults.incomplete {
-        let what = format!("{session}: something that it holds is missing or damaged: {missing}");
-        let remedy =
-            "put the object back from a copy of the repository; git fsck names all that is damaged";
-        findings.wrong("turns", what, remedy);
+    for fault in faults::all(workspace)? {
+        let what = format!("{}: {}", fault.session, fault.what);
+        findings.wrong("turns", what, fault.remedy);
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::compare::tree_now;
 use crate::history::conversation::{self, Entry};
+use crate::history::faults;
 use crate::history::git::{Oid, PatchStyle};
 use crate::history::refnames::Shelf;
 use crate::history::search::Search;
@@ -98,7 +99,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     };
     let sessions = match args.all {
         true => Session::all(&workspace)?,
-        false => vec![Session::wanted(&workspace, context.session.as_ref())?],
+        false => vec![faults::wanted(&workspace, context.session.as_ref())?],
     };
     context.page(&workspace);
     for session in sessions.iter().rev() {

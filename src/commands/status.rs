@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
 use crate::history::compare::{Stand, Unsaved};
 use crate::history::connected::Connected;
+use crate::history::faults;
 use crate::history::git::git_bytes;
 use crate::history::recover::Interrupted;
 use crate::history::session::Session;
@@ -47,7 +48,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     let scratch = workspace.scratch();
     let stand = Stand::now(&workspace, || context.open_locked())?;
     let lost = match &stand.session {
-        None => Session::lost(&workspace)?,
+        None => faults::lost(&workspace)?,
         Some(_) => None,
     };
     if let Some(session) = stand.session.as_ref().or(lost.as_ref()) {

@@ -26,6 +26,7 @@ pub mod conversation;
 pub mod credit;
 pub mod dialogue;
 pub mod export;
+pub mod faults;
 pub mod fetch;
 pub mod forget;
 pub mod gc;

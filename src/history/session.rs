@@ -77,12 +77,12 @@ impl Damaged {
     /// How to go on.
     pub fn remedy(&self) -> String {
         if self.leaf == Leaf::Current {
-            return format!(
-                "go on from the last turn that can be read: edio snapshot; where there is none, a new session begins, and to be rid of what is left of this one: {}",
-                self.without()
-            );
+            return "go on from the last turn that can be read: edio snapshot".to_owned();
         }
-        let without = self.without();
+        let without = match &self.oid {
+            Some(_) => format!("git update-ref --no-deref -d {}", self.name),
+            None => format!("remove the file {} in the git directory", self.name),
+        };
         // The line of turns ends there: what lies behind is held by the refs of the turns alone, which an accept lets go.
         let without = match self.leaf {
             Leaf::Turn(_) => format!(
@@ -98,13 +98,6 @@ impl Damaged {
         }
     }
 
-    fn without(&self) -> String {
-        match &self.oid {
-            Some(_) => format!("git update-ref --no-deref -d {}", self.name),
-            None => format!("remove the file {} in the git directory", self.name),
-        }
-    }
-
     /// Says so, as the answer to whoever needs it.
     pub fn error(&self) -> Error {
         Error::cannot(self.what())
@@ -113,39 +106,31 @@ impl Damaged {
     }
 }
 
-/// What is wrong with the sessions of a repository.
-pub struct Faults {
-    /// What can't be read of them.
-    pub damaged: Vec<(SessionId, Damaged)>,
-    /// Those of which something is missing behind what can be read, and what.
-    pub incomplete: Vec<(SessionId, String)>,
-}
-
-/// Looks through all sessions, and all that they hold.
+/// What can't be read of all sessions.
 ///
 /// # Errors
 ///
 /// git failed.
-pub fn faults(workspace: &Workspace) -> Result<Faults> {
+pub fn all_damaged(workspace: &Workspace) -> Result<Vec<(SessionId, Damaged)>> {
     let refs = workspace.git.ref_commits(&[refnames::ALL])?;
+    let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
+    Ok(damaged.map(|(_, id, damaged)| (id, damaged)).collect())
+}
+
+/// The sessions of which something is missing behind what can be read of them, and what.
+///
+/// # Errors
+///
+/// git failed.
+pub fn incomplete(workspace: &Workspace) -> Result<Vec<(SessionId, String)>> {
+    let git = &workspace.git;
+    let refs = git.ref_commits(&[refnames::ALL])?.whole;
     let mut tips: BTreeMap<SessionId, Vec<&Oid>> = BTreeMap::new();
-    for found in &refs.whole {
+    for found in &refs {
         if let Some((_, id, _)) = refnames::parse(&found.name) {
             tips.entry(id).or_default().push(&found.commit.oid);
         }
     }
-    let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
-    Ok(Faults {
-        damaged: damaged.map(|(_, id, damaged)| (id, damaged)).collect(),
-        incomplete: incomplete(workspace, &tips)?,
-    })
-}
-
-fn incomplete(
-    workspace: &Workspace,
-    tips: &BTreeMap<SessionId, Vec<&Oid>>,
-) -> Result<Vec<(SessionId, String)>> {
-    let git = &workspace.git;
     // Where all is well, one question is enough.
     let all: Vec<&Oid> = tips.values().flatten().copied().collect();
     if git.what_is_missing(&all)?.is_none() {
@@ -153,8 +138,8 @@ fn incomplete(
     }
     let mut incomplete = Vec::new();
     for (id, tips) in tips {
-        let missing = git.what_is_missing(tips)?;
-        incomplete.extend(missing.map(|what| (id.clone(), what)));
+        let missing = git.what_is_missing(&tips)?;
+        incomplete.extend(missing.map(|what| (id, what)));
     }
     Ok(incomplete)
 }
@@ -178,31 +163,7 @@ impl Session {
     ///
     /// There is none, or git failed.
     pub fn active_or_error(workspace: &Workspace) -> Result<Self> {
-        if let Some(session) = Self::active(workspace)? {
-            return Ok(session);
-        }
-        let lost = Self::lost(workspace)?;
-        Err(lost.map_or_else(no_session, |lost| lost.nothing_left()))
-    }
-
-    /// The session that this workspace worked in, where none is under way since nothing of it can be read.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn lost(workspace: &Workspace) -> Result<Option<Self>> {
-        let (Some(standing), None) = (&workspace.state.session, &workspace.pointed) else {
-            return Ok(None);
-        };
-        let session = Self::load(workspace, Shelf::Active, &standing.id)?;
-        Ok(session.filter(|session| session.refs.is_empty()))
-    }
-
-    fn nothing_left(&self) -> Error {
-        let what = self.damaged.first().map(Damaged::what);
-        Error::cannot(format!("nothing of {} can be read", self.id))
-            .because(what.unwrap_or_default())
-            .hint("to begin a new session: edio snapshot; what else helps: edio doctor")
+        Self::active(workspace)?.ok_or_else(no_session)
     }
 
     /// The session that was asked for by its id, wherever it is, or else the workspace's own.

@@ -9,6 +9,7 @@ use super::baseline::{begin_at_head, head_tree};
 use super::bytes::{self, RawIds, Unnoted};
 use super::choice::Choice;
 use super::conversation::{self, Keep};
+use super::faults;
 use super::journal::{self, Look, Noted};
 use super::leak;
 use super::limits::TooMuch;
@@ -391,7 +392,7 @@ pub fn ground(workspace: &mut Locked) -> Result<Option<Ground>> {
         }));
     }
     let Some(session) = Session::active(workspace)? else {
-        if let Some(lost) = Session::lost(workspace)? {
+        if let Some(lost) = faults::lost(workspace)? {
             workspace.state.unsaid = lost.damaged.first().map(|damaged| {
                 let (id, what) = (&lost.id, damaged.what());
                 format!("nothing of {id} can be read, and a new session begins: {what}")

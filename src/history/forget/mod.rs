@@ -20,6 +20,7 @@ use crate::gitengine::{
 use self::graph::{Content, Graph, Node};
 use super::bytes;
 use super::conversation;
+use super::faults;
 use super::gc;
 use super::lock::Lock;
 use super::refnames::{self, SessionId, Shelf};
@@ -120,7 +121,7 @@ struct Cut {
 pub fn plan(workspace: &Locked, paths: &[RepoPath], extent: &Extent) -> Result<Plan> {
     empty_quarantine(&workspace.git, &workspace.scratch())?;
     let sessions = Session::all(workspace)?;
-    sessions.iter().try_for_each(Session::refuse_damaged)?;
+    sessions.iter().try_for_each(faults::refuse_damaged)?;
     let others = other_refs(workspace)?;
     let all = sessions.iter().flat_map(tips);
     let graph = Graph::read(workspace, all.chain(others.iter().map(|(_, oid)| oid)))?;
