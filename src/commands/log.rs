@@ -1,14 +1,16 @@
 //! `edio log`: the turns of a session.
 
+mod graph;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser as NotEmpty;
 use serde::Serialize;
 
-use super::calls::{self, CallRecord};
-use super::graph::Graph;
-use super::record::TurnRecord;
+use self::graph::Graph;
+use super::shown::calls::{self, CallRecord};
+use super::shown::record::TurnRecord;
 use super::{Context, Printed, name_damaged, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::{Error, Result};

@@ -45,7 +45,6 @@ pub mod undo;
 pub mod why;
 
 pub use self::outcome::{Global, in_context, misused};
-use self::shown::{calls, graph, record};
 
 use std::ffi::{OsStr, OsString};
 use std::io;

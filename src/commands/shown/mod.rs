@@ -1,7 +1,6 @@
 //! How what several verbs show looks, as text and as JSON: one file for each thing that is shown.
 
 pub mod calls;
-pub mod graph;
 pub mod owners;
 pub mod plan;
 pub mod record;
