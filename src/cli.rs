@@ -74,7 +74,7 @@ enum Verb {
 pub fn main() -> u8 {
     // A shell that completes a command line asks with COMPLETE set, is answered, and that is all.
     CompleteEnv::with_factory(whole_tree).complete();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = with_help_as_flag(std::env::args_os().collect());
     let cli = match parse(&words) {
         Ok(cli) => cli,
         // To an agent an exit code is an order: a hook's is 0, whatever it was given.
@@ -85,6 +85,15 @@ pub fn main() -> u8 {
         return commands::hook::run(args);
     }
     commands::in_context(&cli.global, |context| dispatch(context, cli.verb))
+}
+
+/// `edio help restore`, as one says to git and cargo, is `edio restore --help`.
+fn with_help_as_flag(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 fn parse(words: &[OsString]) -> std::result::Result<Cli, clap::Error> {

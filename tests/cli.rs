@@ -775,6 +775,7 @@ fn the_text_of_errors() {
     $ edio restore
     error: the following required arguments were not provided:
       <TURN>
+    hint: a turn is a number, @ (the current one), @-1 or last: edio log
     hint: Usage: edio restore <TURN>
     exit code 2
 
@@ -1855,4 +1856,17 @@ fn exit_code_3_is_for_what_would_be_lost() {
     let ran = repo.edio(["restore", "1"]);
     assert!(ran.fails(3).stderr.contains("a is "), "{ran}");
     assert_eq!(repo.read("a/precious"), "mine\n");
+}
+
+#[test]
+fn help_is_a_word_too() {
+    let repo = Repo::unborn();
+    for (words, flag) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "restore"], &["restore", "--help"]),
+    ] {
+        let told = repo.edio(words);
+        assert_eq!(told.ok().stdout, repo.edio(flag).ok().stdout);
+    }
+    repo.edio(["help", "restoer"]).fails(2);
 }

@@ -126,6 +126,10 @@ fn usage(said: &str) -> Error {
     let mut parts = said.split("\n\n  tip: ");
     let error = Error::usage(parts.next().unwrap_or_default().trim_end());
     let error = parts.fold(error, |error, tip| error.hint(tip.trim()));
+    let error = match said.contains("not provided:\n  <TURN") {
+        true => error.hint("a turn is a number, @ (the current one), @-1 or last: edio log"),
+        false => error,
+    };
     match form.trim() {
         "" => error.hint("edio --help, or edio COMMAND --help"),
         form => error.hint(form.to_owned()),
