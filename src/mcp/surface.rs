@@ -77,7 +77,7 @@ mod tests {
         for line in [
             format!(r#"{{"id":"a","method":"m","params":{deep}}}"#),
             format!(r#"{{"method":"m","params":{{"id":7,"x":{deep}}},"id":"a"}}"#),
-            format!(r#"{{"method":"}}\"]{{","params":{{"x":"\\","y":"\"}}"}}, "id" : "a"}}"#),
+            r#"{"method":"}\"]{","params":{"x":"\\","y":"\"}"}, "id" : "a"}"#.to_owned(),
             r#"{"id":"a","method":"m","params":{no json}}"#.to_owned(),
         ] {
             assert_eq!(id(&line), json!("a"), "{line}");
