@@ -106,44 +106,6 @@ impl Damaged {
     }
 }
 
-/// What can't be read of all sessions.
-///
-/// # Errors
-///
-/// git failed.
-pub fn all_damaged(workspace: &Workspace) -> Result<Vec<(SessionId, Damaged)>> {
-    let refs = workspace.git.ref_commits(&[refnames::ALL])?;
-    let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
-    Ok(damaged.map(|(_, id, damaged)| (id, damaged)).collect())
-}
-
-/// The sessions of which something is missing behind what can be read of them, and what.
-///
-/// # Errors
-///
-/// git failed.
-pub fn incomplete(workspace: &Workspace) -> Result<Vec<(SessionId, String)>> {
-    let git = &workspace.git;
-    let refs = git.ref_commits(&[refnames::ALL])?.whole;
-    let mut tips: BTreeMap<SessionId, Vec<&Oid>> = BTreeMap::new();
-    for found in &refs {
-        if let Some((_, id, _)) = refnames::parse(&found.name) {
-            tips.entry(id).or_default().push(&found.commit.oid);
-        }
-    }
-    // Where all is well, one question is enough.
-    let all: Vec<&Oid> = tips.values().flatten().copied().collect();
-    if git.what_is_missing(&all)?.is_none() {
-        return Ok(Vec::new());
-    }
-    let mut incomplete = Vec::new();
-    for (id, tips) in tips {
-        let missing = git.what_is_missing(&tips)?;
-        incomplete.extend(missing.map(|what| (id, what)));
-    }
-    Ok(incomplete)
-}
-
 impl Session {
     /// The session that this workspace works in, if there is one.
     ///
