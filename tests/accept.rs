@@ -1319,6 +1319,17 @@ fn what_only_a_broken_filter_keeps_out_is_not_said_to_be_in_head() {
 }
 
 #[test]
+fn what_could_not_be_held_is_not_said_to_be_in_head() {
+    let repo = Repo::with(&[("a", "base\n"), ("s/s", "base\n")]);
+    repo.git(["init", "-q", "s"]);
+    repo.write("s/s", "session\n");
+    repo.edio(["snapshot", "-m", "one"]).ok();
+    let said = ["nothing to accept but", "s/s (it could not be held)"];
+    says_no(&repo, &["accept", "feat"], 1, &said);
+    assert_eq!(repo.sessions("active").len(), 1);
+}
+
+#[test]
 fn an_archived_session_can_still_be_restored() {
     let repo = Repo::with(&[("a", "zero\n")]);
     for content in ["one\n", "two\n"] {

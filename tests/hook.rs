@@ -398,9 +398,9 @@ fn the_end_of_a_conversation_ends_what_is_open_and_begins_nothing() {
     let claude = Claude::at(&repo);
     claude.says("SessionStart", json!({"source": "startup"}));
     claude.says("SessionEnd", json!({"reason": "exit"}));
+    assert!(!repo.has(".git/edio"), "no trace of edio");
     claude.stops();
     has_no_session(&repo);
-    assert!(!repo.has(".git/edio"), "no trace of edio");
     claude.is_told("first");
     repo.write("a", "half\n");
     claude.says("SessionEnd", json!({"reason": "exit"}));
@@ -467,6 +467,23 @@ fn a_turn_that_failed_says_so() {
     repo.write("a", "half\n");
     claude.says("StopFailure", json!({"error": "overloaded"}));
     assert_eq!(log(&repo, &[])[0]["status"], "failed");
+}
+
+/// The hooks may have been connected in the middle of it.
+#[test]
+fn an_end_that_is_the_first_thing_heard_of_an_agent_is_a_turn() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.says("Stop", json!({}));
+    assert_eq!(repo.git(["for-each-ref", "refs/edio"]), "");
+    repo.write("a", "work\n");
+    repo.write("new", "work\n");
+    claude.says("Stop", json!({}));
+    let turns = log(&repo, &[]);
+    assert_eq!(turns.len(), 1);
+    assert_eq!(turns[0]["agent"], "claude");
+    repo.edio(["restore", "0"]).ok();
+    assert_eq!((repo.read("a").as_str(), repo.has("new")), ("a\n", false));
 }
 
 #[test]

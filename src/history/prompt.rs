@@ -516,9 +516,6 @@ pub fn ended(workspace: &mut Locked, by: &By, ending: Ending, now: &Now<'_>) -> 
     heed_ending(workspace, by)?;
     note_ending(workspace, by, ending)?;
     let prompt = by.take_prompt(&mut workspace.state);
-    if prompt.is_none() && ground(workspace)?.is_none() {
-        return Ok(());
-    }
     let ending = prompt.as_ref().and_then(Prompt::ending).unwrap_or(ending);
     take_declared(workspace, by, now)?;
     let scan = scan(workspace, TooMuch::Refuse)?;

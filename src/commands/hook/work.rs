@@ -55,8 +55,9 @@ fn see_to_one(
         false => None,
     };
     // Neither the end of a conversation nor a command that may change nothing is a reason to begin to work in a repository.
+    // The end of a turn is: whoever was connected in the midst of it has heard of nothing else.
     let begins = match &event.what {
-        What::Told(_) => true,
+        What::Told(_) | What::Ended(_) => true,
         What::Using(tool) => brought.is_some() || matches!(tool.touched, Touched::Files(_)),
         _ => is_work,
     };

@@ -338,7 +338,10 @@ fn kept_out(workspace: &Locked, prepared: &Prepared) -> Result<Option<Error>> {
     let is_kept_out = |why: Uncommitted| {
         matches!(
             why,
-            Uncommitted::Unfiltered | Uncommitted::Ignored | Uncommitted::Hidden
+            Uncommitted::NotHeld
+                | Uncommitted::Unfiltered
+                | Uncommitted::Ignored
+                | Uncommitted::Hidden
         )
     };
     let (baseline, last) = (&prepared.baseline.tree, &prepared.last.tree);

@@ -326,9 +326,10 @@ fn verify(disk: &Disk, plan: &Plan, settings: &Settings) -> Result<()> {
 }
 
 fn stopped(path: &RepoPath, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    // What is on disk became a turn before.
     Error::cannot(format!("the restore stopped at {path}"))
         .because(error)
-        .hint("to finish it: give the same command again")
+        .hint("to finish it: give the same command again, a turn by its number (last and @ are another one now)")
 }
 
 /// Stopped in the middle of a content that is damaged: to try again does not help.
