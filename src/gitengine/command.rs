@@ -5,9 +5,9 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use crate::process::Group;
 use bstr::ByteSlice;
 
+pub use crate::process::Group;
 use crate::process::{Command, Finished, Reading, Status, Trace};
 
 use super::ahead::Ahead;

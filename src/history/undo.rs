@@ -275,12 +275,14 @@ pub fn course_of_unfinished(
     operation: &Operation,
     target: &Turn,
 ) -> Result<Option<Course>> {
+    if !matches!(operation.deed, Deed::Undo | Deed::Redo) {
+        return Ok(None);
+    }
     let id = session.ops.as_ref().map(|last| &last.oid);
     let past = Past::until(workspace, session, id)?;
     let event = match operation.deed {
         Deed::Undo => past.done.last(),
-        Deed::Redo => past.undone.last(),
-        _ => None,
+        _ => past.undone.last(),
     };
     let event = event.filter(|event| operation.undoes.as_ref() == Some(&event.id));
     event
