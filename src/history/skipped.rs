@@ -93,7 +93,7 @@ impl Skipped {
 /// The paths among these that are left out, without the names that git can't hold.
 pub fn left_out(skipped: &[Skipped]) -> impl Iterator<Item = RepoPath> {
     let left_out = skipped.iter().filter(|skipped| skipped.is_left_out());
-    left_out.filter_map(|skipped| RepoPath::new(skipped.path.as_bytes()))
+    left_out.filter_map(|skipped| skipped.path.holdable().cloned())
 }
 
 fn any_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {
