@@ -147,9 +147,8 @@ impl IndexEntry {
     pub fn read_all(output: &[u8]) -> Result<Vec<Self>> {
         let records = output.split_str("\0").filter(|record| !record.is_empty());
         let entries: Option<_> = records.map(index_entry).collect();
-        entries.ok_or_else(|| GitError::Output {
-            command: "git ls-files -s -v -z".to_owned(),
-            what: "an entry that can't be read".to_owned(),
+        entries.ok_or_else(|| {
+            GitError::unexpected("git ls-files -s -v -z", "an entry that can't be read")
         })
     }
 
