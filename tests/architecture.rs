@@ -120,7 +120,7 @@ const WRITERS: [&str; 25] = [
     "src/commands/man.rs",           // the folder that was asked for
     "src/commands/rewind.rs",        // a new conversation, beside the agent's own one
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
-    "src/gitengine/index.rs",        // index files of edio's own
+    "src/gitengine/index/",          // index files of edio's own
     "src/gitengine/pack.rs",         // loose objects that a pack of edio's has
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
