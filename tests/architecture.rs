@@ -132,7 +132,7 @@ const WRITERS: [&str; 25] = [
     "src/history/guard/",            // what agents have seen, in the scratch folder
     "src/history/journal/beyond.rs", // what files outside held, in the scratch folder
     "src/history/lock.rs",           // the lock
-    "src/history/prompt.rs",         // how a prompt has ended, in the scratch folder
+    "src/history/prompt/ending.rs",  // how a prompt has ended, in the scratch folder
     "src/history/refs.rs",           // dead locks on edio's refs
     "src/history/restore/source.rs", // the stage in the git directory
     "src/history/restore/disk/",     // the work tree
