@@ -120,7 +120,7 @@ const WRITERS: [&str; 25] = [
     "src/commands/man.rs",           // the folder that was asked for
     "src/commands/rewind.rs",        // a new conversation, beside the agent's own one
     "src/gitengine/ignore.rs",       // patterns laid out in the git directory
-    "src/gitengine/index.rs",        // index files of edio's own
+    "src/gitengine/index/",          // index files of edio's own
     "src/gitengine/pack.rs",         // loose objects that a pack of edio's has
     "src/gitengine/quarantine.rs",   // new objects, and their other names in the repository
     "src/history/accept/",           // the user's index, under git's own lock
@@ -132,7 +132,7 @@ const WRITERS: [&str; 25] = [
     "src/history/guard/",            // what agents have seen, in the scratch folder
     "src/history/journal/beyond.rs", // what files outside held, in the scratch folder
     "src/history/lock.rs",           // the lock
-    "src/history/prompt.rs",         // how a prompt has ended, in the scratch folder
+    "src/history/prompt/ending.rs",  // how a prompt has ended, in the scratch folder
     "src/history/refs.rs",           // dead locks on edio's refs
     "src/history/restore/source.rs", // the stage in the git directory
     "src/history/restore/disk/",     // the work tree

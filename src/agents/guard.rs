@@ -272,11 +272,11 @@ fn read_by_command(command: &str, folder: Option<&Path>) -> Vec<Read> {
     // Where its messages go changes nothing.
     let command = command.replace("2>/dev/null", "").replace("2>&1", "");
     let parts = parts_of(&command);
-    let prints = |(words, _): &&(Vec<String>, bool)| words.first().is_some_and(|word| word != "cd");
+    let prints = |part: &&Simple| part.words.first().is_some_and(|word| word != "cd");
     let count = parts.iter().filter(prints).count();
-    for (at, (words, is_piped)) in parts.iter().enumerate() {
+    for (at, Simple { words, is_piped }) in parts.iter().enumerate() {
         // Only what passes lines on shows something of them.
-        let next = parts.get(at + 1).and_then(|(words, _)| words.first());
+        let next = parts.get(at + 1).and_then(|part| part.words.first());
         let passes_on = |program: &String| PASS_ON.contains(&program.as_str());
         if *is_piped && !next.is_some_and(passes_on) {
             continue;
@@ -315,10 +315,18 @@ fn is_alone(arguments: &[String], count: usize) -> bool {
     count == 1 && files.count() == 1
 }
 
-/// The simple commands in a command line, and whether another one gets what they print. Nothing where it has more to it
-/// than words, quotes and what stands between commands.
-fn parts_of(command: &str) -> Vec<(Vec<String>, bool)> {
-    let mut parts = vec![(Vec::new(), false)];
+/// A simple command in a command line.
+#[derive(Default)]
+struct Simple {
+    words: Vec<String>,
+    /// Does the next one get what it prints?
+    is_piped: bool,
+}
+
+/// The simple commands in a command line. Nothing where it has more to it than words, quotes and what stands between
+/// commands.
+fn parts_of(command: &str) -> Vec<Simple> {
+    let mut parts = vec![Simple::default()];
     let (mut word, mut is_word, mut quote) = (String::new(), false, None);
     let mut chars = command.chars().peekable();
     while let Some(c) = chars.next() {
@@ -337,22 +345,22 @@ fn parts_of(command: &str) -> Vec<(Vec<String>, bool)> {
                     is_word = true;
                     continue;
                 }
-                let Some((words, is_piped)) = parts.last_mut() else {
+                let Some(part) = parts.last_mut() else {
                     return Vec::new();
                 };
                 if std::mem::take(&mut is_word) {
-                    words.push(std::mem::take(&mut word));
+                    part.words.push(std::mem::take(&mut word));
                 }
                 if c != '\n' && c.is_whitespace() {
                     continue;
                 }
-                *is_piped = c == '|' && chars.peek() != Some(&'|');
-                parts.push((Vec::new(), false));
+                part.is_piped = c == '|' && chars.peek() != Some(&'|');
+                parts.push(Simple::default());
             }
         }
     }
-    if let Some((words, _)) = parts.last_mut().filter(|_| is_word) {
-        words.push(word);
+    if let Some(part) = parts.last_mut().filter(|_| is_word) {
+        part.words.push(word);
     }
     parts
 }

@@ -8,8 +8,10 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::shown::first::tell_first;
 use super::shown::record::{DifferenceRecord, difference, paths};
-use super::{Context, Printed, moment, restore, stat, tell_first};
+use super::shown::stat::stat;
+use super::{Context, Printed, moment, restore};
 use crate::error::{Error, Result};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::arguments::checkout::{self, Missing, Site};
 use super::shown::record::{TurnRecord, difference};
-use super::{Context, Printed, completions, plural, show};
+use super::{Context, Printed, completions, show};
 use crate::error::{Error, Result, While};
 use crate::history::address::Address;
 use crate::history::bisect::{Grain, Progress, Search, Verdict, line};
@@ -22,6 +22,7 @@ use crate::history::git::{PatchStyle, RepoPath};
 use crate::history::session::Session;
 use crate::history::turn::Turn;
 use crate::history::workspace::Workspace;
+use crate::term::text::plural;
 use crate::term::{self, style, text};
 
 /// Find the first turn on which a command fails, by running it on the files of a few turns.

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 
 use serde::Serialize;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::Result;
 use crate::history::fetch::fetch;
 use crate::history::remote::{self, Way};
 use crate::history::shared::Came;
 use crate::term::text;
+use crate::term::text::plural;
 
 /// Fetch the sessions that edio push sent to a remote.
 ///

@@ -8,13 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown::record::paths as path_values;
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::{Error, Result};
 use crate::history::forget::{
     Extent, Forgotten, Held, Plan, let_go_elsewhere, plan, run as carry_out,
 };
 use crate::history::store::let_go;
 use crate::history::workspace::{Locked, Start};
+use crate::term::text::plural;
 use crate::term::{json, style, text};
 
 /// Take files out of all turns, for good: for a secret that slipped in.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::clock;
 use crate::env;
 use crate::error::{Kind, Result};
@@ -17,6 +17,7 @@ use crate::history::store::{End, Store, Sweep, Unused};
 use crate::history::unshare::{Found, Old, stale, take_off};
 use crate::history::workspace::{Locked, Place, Workspace};
 use crate::process::Command;
+use crate::term::text::plural;
 use crate::term::{json, text, time};
 
 /// Prune sessions that were not used for some days.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::Result;
 use crate::history::import::import;
 use crate::history::shared::Came;
+use crate::term::text::plural;
 
 /// Take in the sessions of a bundle that edio export wrote.
 ///

@@ -10,8 +10,10 @@ use serde::Serialize;
 
 use self::graph::Graph;
 use super::shown::calls::{self, CallRecord};
+use super::shown::held::name_damaged;
 use super::shown::record::TurnRecord;
-use super::{Context, Printed, name_damaged, paths_meant, plural, stat};
+use super::shown::stat::stat;
+use super::{Context, Printed, paths_meant};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::compare::tree_now;
@@ -23,6 +25,7 @@ use crate::history::search::Search;
 use crate::history::session::{Lineage, Session};
 use crate::history::turn::{Ending, Kind, Turn};
 use crate::history::workspace::Workspace;
+use crate::term::text::plural;
 use crate::term::{style, text, time};
 
 /// List the turns, the newest first.

@@ -53,19 +53,17 @@ use std::sync::Arc;
 
 use crate::clock::{self, Stopwatch};
 use crate::env;
-use crate::error::{Error, Result, While, first_of};
+use crate::error::{Error, Result, While};
 use crate::history::git::{Answer, Group, Prompts, Remote, RepoPath};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
 use crate::history::remote::{self, Way};
 use crate::history::session::Session;
-use crate::history::skipped::{Skipped, Why};
 use crate::history::snapshot::Moment;
 use crate::history::store::Stores;
 use crate::history::workspace::{Locked, Place, Start, Workspace};
 use crate::process::Trace;
-use crate::term::text::plural;
-use crate::term::{self, Term, style, text};
+use crate::term::{self, Term, text};
 
 /// What every verb is given.
 pub struct Context {
@@ -246,67 +244,4 @@ fn trace() -> Trace {
 /// The paths of the work tree that a person means. The top itself means all of them, which is an empty list.
 fn paths_meant(workspace: &Workspace, arguments: &[PathBuf]) -> Result<Vec<RepoPath>> {
     workspace.paths_meant(arguments, Start::Here)
-}
-
-/// Names what a turn could not hold.
-fn name_skipped(term: &mut Term, skipped: &[Skipped]) {
-    let line = |skipped: &Skipped| {
-        let path = text::path(skipped.path.as_bytes());
-        let what = match skipped.why {
-            Why::Unfiltered => "as it is",
-            _ => "not in it",
-        };
-        format!("  {what}: {path} ({})", skipped.why)
-    };
-    tell_first(term, skipped, line, "  and ");
-}
-
-/// How many of what may be many are named.
-const NAMED: usize = 5;
-
-/// Tells the first of these, a line each, and how many more there are.
-fn tell_first<T>(term: &mut Term, all: &[T], line: impl Fn(&T) -> String, before_more: &str) {
-    for one in all.iter().take(NAMED) {
-        term.told(line(one));
-    }
-    if all.len() > NAMED {
-        term.told(format!("{before_more}{} more", all.len() - NAMED));
-    }
-}
-
-/// Names files that a turn is the first to hold, and that had better be in none.
-fn name_secrets(term: &mut Term, secrets: &[RepoPath]) {
-    if secrets.is_empty() {
-        return;
-    }
-    let named = secrets.iter().map(|path| text::path(path.as_bytes()));
-    let named = first_of(NAMED, named);
-    term.warn(format!(
-        "turns hold now what by its name is for secrets: {named}"
-    ));
-    term.hint("to take a file out of all turns, and keep it out: edio forget -f FILE");
-}
-
-/// Names what of a session can't be read.
-fn name_damaged(term: &mut Term, session: &Session) {
-    for damaged in &session.damaged {
-        term.warn(text::plain(damaged.what().as_bytes()));
-    }
-    if !session.damaged.is_empty() {
-        term.hint("how to go on: edio doctor");
-    }
-}
-
-/// `3 files, +12 -4`.
-fn stat(stat: &crate::history::git::Stat) -> String {
-    let files = plural(stat.files as usize, "file");
-    let (added, removed) = (stat.added, stat.removed);
-    match (added, removed) {
-        (0, 0) => files,
-        _ => format!(
-            "{files} {} {}",
-            style::added(format!("+{added}")),
-            style::removed(format!("-{removed}"))
-        ),
-    }
 }

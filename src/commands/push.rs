@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown::record;
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::{Error, Result};
 use crate::history::limits::size;
 use crate::history::push::{Parcel, Secrets, Sending, Went, Wish, push};
@@ -16,6 +16,7 @@ use crate::history::session::Session;
 use crate::history::shared::SideCommits;
 use crate::history::workspace::Workspace;
 use crate::term::text;
+use crate::term::text::plural;
 
 /// Send a session to a remote, for edio fetch on another machine.
 ///

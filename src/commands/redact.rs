@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::{Error, Result};
 use crate::history::forget::Extent;
 use crate::history::stored::{Place, Secret, find};
+use crate::term::text::plural;
 use crate::term::{json, style, text};
 
 /// Look for secrets in what is stored already.

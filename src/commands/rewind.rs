@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown::calls::{self, CallRecord};
-use super::{Context, Printed, plural, restore};
+use super::{Context, Printed, restore};
 use crate::agents::Agent;
 use crate::agents::resume::Keeping;
 use crate::clock;
@@ -21,6 +21,7 @@ use crate::history::dialogue;
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Number, Turn};
 use crate::history::workspace::Workspace;
+use crate::term::text::plural;
 use crate::term::{json, style, text};
 
 /// Bring the work tree and the agent's conversation to a turn.

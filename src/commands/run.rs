@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Context, moment, name_secrets, name_skipped, stat};
+use super::shown::held::{name_secrets, name_skipped};
+use super::shown::stat::stat;
+use super::{Context, moment};
 use crate::agents::event::tells_of_tools;
 use crate::clock::{self, Stopwatch};
 use crate::error::{Error, Result};

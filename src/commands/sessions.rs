@@ -6,7 +6,8 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, NAMED, Printed, moment, plural};
+use super::shown::first::NAMED;
+use super::{Context, Printed, moment};
 use crate::clock;
 use crate::error::{Error, Result, first_of};
 use crate::history::archive::close;
@@ -19,6 +20,7 @@ use crate::history::session::Session;
 use crate::history::snapshot::{Request, Unchanged, take};
 use crate::history::turn::{Kind, Turn, Work};
 use crate::history::workspace::Workspace;
+use crate::term::text::plural;
 use crate::term::{style, text, time};
 
 /// List the sessions, or put one away without committing.

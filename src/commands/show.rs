@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::shown::calls::input_in_lines;
 use super::shown::record::{DifferenceRecord, TurnRecord, difference};
-use super::{Context, Printed, stat};
+use super::shown::stat::stat;
+use super::{Context, Printed};
 use crate::clock;
 use crate::error::Result;
 use crate::history::address::Address;

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::shown::held::{name_secrets, name_skipped};
 use super::shown::record::{SkippedRecord, TurnRecord, skipped};
-use super::{Context, Printed, moment, name_secrets, name_skipped, stat};
+use super::shown::stat::stat;
+use super::{Context, Printed, moment};
 use crate::error::Result;
 use crate::history::limits::TooMuch;
 use crate::history::snapshot::{Request, Taken, Unchanged, checked_message, take};

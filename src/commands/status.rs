@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::shown::held::name_damaged;
 use super::shown::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
-use super::{Context, Printed, name_damaged, plural};
+use super::{Context, Printed};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
@@ -16,6 +17,7 @@ use crate::history::faults;
 use crate::history::git::git_bytes;
 use crate::history::recover::Interrupted;
 use crate::history::session::Session;
+use crate::term::text::plural;
 use crate::term::{json, style, text, time};
 
 /// Show the session, the current turn, and what changed since.

@@ -153,10 +153,10 @@ impl Git {
         let output = ask.input(lines(oids, "")).run()?;
         let kinds: Vec<&[u8]> = output.lines().collect();
         if kinds.len() != oids.len() {
-            return Err(GitError::Output {
-                command: "git cat-file --batch-check".to_owned(),
-                what: format!("{:?}", output.as_bstr()),
-            });
+            return Err(GitError::unexpected_bytes(
+                "git cat-file --batch-check",
+                &output,
+            ));
         }
         let known = oids.iter().zip(kinds);
         let unknown = known.filter(|(_, kind)| *kind != b"commit");

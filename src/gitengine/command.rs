@@ -5,8 +5,6 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bstr::ByteSlice;
-
 pub use crate::process::Group;
 use crate::process::{Command, Finished, Reading, Status, Trace};
 
@@ -352,13 +350,10 @@ impl Ask {
         let asked = self.start()?;
         let command = asked.text.clone();
         let printed = asked.succeed()?;
-        if printed.is_empty() {
-            return Ok(());
+        match printed.is_empty() {
+            true => Ok(()),
+            false => Err(GitError::unexpected_bytes(command, &printed)),
         }
-        Err(GitError::Output {
-            command,
-            what: format!("{:?}", printed.as_bstr()),
-        })
     }
 
     /// Runs it to its end, whatever the exit code.
@@ -558,10 +553,7 @@ impl Answer {
 
     /// An answer that can't be understood.
     pub fn unexpected(&self, what: impl Into<String>) -> GitError {
-        GitError::Output {
-            command: self.text.clone(),
-            what: what.into(),
-        }
+        GitError::unexpected(self.text.clone(), what)
     }
 
     /// A pipe that failed.

@@ -247,10 +247,13 @@ pub(super) fn pair(old: &Oid, new: &Oid) -> String {
     format!("{old} {new}\n")
 }
 
+/// What is asked of git below, as its errors name it.
+const COMMAND: &str = "git diff-tree --raw -z";
+
 /// Reads what `git diff-tree --stdin -z` says of a pair: it names it, and then the differences.
 fn parse_pair(output: &[u8], old: &Oid, new: &Oid) -> Result<(Vec<Difference>, Stat)> {
     let differences = output.strip_prefix(pair(old, new).as_bytes());
-    parse(differences.ok_or_else(|| unexpected(output))?)
+    parse(differences.ok_or_else(|| GitError::unexpected_bytes(COMMAND, output))?)
 }
 
 /// Reads `--raw -z`, with or without `--numstat` after it.
@@ -267,17 +270,10 @@ fn parse(output: &[u8]) -> Result<(Vec<Difference>, Stat)> {
             }
             None => count(field, &mut stat),
         };
-        known.ok_or_else(|| unexpected(field))?;
+        known.ok_or_else(|| GitError::unexpected_bytes(COMMAND, field))?;
     }
     stat.files = differences.len() as u64;
     Ok((differences, stat))
-}
-
-fn unexpected(what: &[u8]) -> GitError {
-    GitError::Output {
-        command: "git diff-tree --raw -z".to_owned(),
-        what: format!("{:?}", what.as_bstr()),
-    }
 }
 
 /// `100644 100755 <old id> <new id> M`, and the path.

@@ -70,6 +70,19 @@ impl GitError {
         }
     }
 
+    /// The command printed something that it should not: what it is, in words.
+    pub fn unexpected(command: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::Output {
+            command: command.into(),
+            what: what.into(),
+        }
+    }
+
+    /// The command printed these bytes, and should not.
+    pub fn unexpected_bytes(command: impl Into<String>, printed: &[u8]) -> Self {
+        Self::unexpected(command, format!("{:?}", printed.as_bstr()))
+    }
+
     /// The lock that somebody else holds, where that is why git said no.
     pub fn held_lock(&self) -> Option<PathBuf> {
         let (_, after) = self.stderr().split_once_str("Unable to create '")?;

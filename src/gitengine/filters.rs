@@ -71,10 +71,10 @@ impl Git {
             .collect();
         match found.len() == paths.len() {
             true => Ok(found),
-            false => Err(GitError::Output {
-                command: "git check-attr -z --stdin".to_owned(),
-                what: format!("{} answers to {} questions", found.len(), paths.len()),
-            }),
+            false => Err(GitError::unexpected(
+                "git check-attr -z --stdin",
+                format!("{} answers to {} questions", found.len(), paths.len()),
+            )),
         }
     }
 

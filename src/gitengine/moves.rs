@@ -139,10 +139,7 @@ impl Git {
         let commits: String = groups.keys().map(line).collect();
         let ask = self.ask("diff-tree").args(["--stdin", "-r", "-m", "-z"]);
         let output = ask.args(["--raw", "--no-renames"]).input(commits).run()?;
-        let strange = |field: &[u8]| GitError::Output {
-            command: "git diff-tree --stdin -z".to_owned(),
-            what: format!("{:?}", field.as_bstr()),
-        };
+        let strange = |field: &[u8]| GitError::unexpected_bytes("git diff-tree --stdin -z", field);
         let mut fields = output.split_str("\0").filter(|field| !field.is_empty());
         let mut group = None;
         while let Some(field) = fields.next() {

@@ -99,7 +99,7 @@ impl Git {
         let records = by_pair(&output, pairs.len())?.into_iter();
         let read = |(header, paths): Record<'_>| {
             let path = path_of_tree(paths.first().copied().unwrap_or_default())?;
-            difference(header, path).ok_or_else(|| unexpected(header))
+            difference(header, path).ok_or_else(|| GitError::unexpected_bytes(COMMAND, header))
         };
         let differences = records.map(|records| records.into_iter().map(read).collect());
         differences.collect()
@@ -125,12 +125,8 @@ fn renamed((header, paths): Record<'_>) -> Result<Renamed> {
     Ok(Renamed { old, new })
 }
 
-fn unexpected(what: &[u8]) -> GitError {
-    GitError::Output {
-        command: "git diff-tree --stdin".to_owned(),
-        what: format!("{:?}", what.as_bstr()),
-    }
-}
+/// What is asked of git here, as its errors name it.
+const COMMAND: &str = "git diff-tree --stdin";
 
 /// The records of each of so many pairs: each pair is printed on a line, then its differences.
 fn by_pair(output: &[u8], pairs: usize) -> Result<Vec<Vec<Record<'_>>>> {
@@ -152,13 +148,14 @@ fn by_pair(output: &[u8], pairs: usize) -> Result<Vec<Vec<Record<'_>>>> {
         rest = fields.next().unwrap_or_default();
         match found.last_mut() {
             Some(last) => last.push((header, names)),
-            None => return Err(unexpected(header)),
+            None => return Err(GitError::unexpected_bytes(COMMAND, header)),
         }
     }
     match found.len() == pairs {
         true => Ok(found),
-        false => Err(unexpected(
-            format!("{} answers to {pairs} questions", found.len()).as_bytes(),
+        false => Err(GitError::unexpected(
+            COMMAND,
+            format!("{} answers to {pairs} questions", found.len()),
         )),
     }
 }

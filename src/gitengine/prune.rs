@@ -156,10 +156,8 @@ impl Git {
         };
         // A name with a line break in it is cut off there.
         let objects: Option<BTreeMap<_, _>> = output.lines().map(object).collect();
-        objects.ok_or_else(|| GitError::Output {
-            command: "git rev-list --objects".to_owned(),
-            what: "a line without an id".to_owned(),
-        })
+        objects
+            .ok_or_else(|| GitError::unexpected("git rev-list --objects", "a line without an id"))
     }
 
     /// A commit that has changed one of these paths, and is reached from these, or from any ref but those below that
@@ -237,9 +235,8 @@ impl Pruning<'_> {
         let trees: Vec<Oid> = trees.into_iter().collect();
         let mut found = Vec::new();
         for (oid, raw) in trees.iter().zip(self.git.raw_objects("tree", &trees)?) {
-            let items = items(&raw, self.git.format).ok_or_else(|| GitError::Output {
-                command: "git cat-file --batch".to_owned(),
-                what: format!("the tree {oid} is broken"),
+            let items = items(&raw, self.git.format).ok_or_else(|| {
+                GitError::unexpected("git cat-file --batch", format!("the tree {oid} is broken"))
             })?;
             if items.iter().any(|item| cut.below.contains_key(&item.name)) {
                 found.push((oid.clone(), items));

@@ -128,10 +128,7 @@ impl Git {
         let said = self.ask_to_move_refs().input(input).run()?;
         if said != b"start: ok\ncommit: ok\n" {
             // This is no git that can be believed.
-            return Err(GitError::Output {
-                command: "git update-ref".to_owned(),
-                what: format!("{:?}", said.as_bstr()),
-            });
+            return Err(GitError::unexpected_bytes("git update-ref", &said));
         }
         // The refs are moved. What can't be given now is given by the next command.
         let _ = self.give_again();

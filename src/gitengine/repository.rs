@@ -326,10 +326,8 @@ impl Git {
         };
         let seconds = output.trim_ascii().to_str().ok();
         let seconds = seconds.and_then(|digits| digits.parse::<u64>().ok());
-        let seconds = seconds.ok_or_else(|| GitError::Output {
-            command: "git config --type=expiry-date".to_owned(),
-            what: format!("{:?}", output.as_bstr()),
-        })?;
+        let seconds = seconds
+            .ok_or_else(|| GitError::unexpected_bytes("git config --type=expiry-date", &output))?;
         // "now" is the end of all times there.
         Ok(Some(i64::try_from(seconds).unwrap_or(i64::MAX)))
     }
@@ -345,10 +343,7 @@ pub fn check_version(trace: Option<&Trace>) -> Result<(u32, u32)> {
     let finished = command.run().map_err(GitError::Start)?;
     let text = finished.stdout.to_str_lossy().trim().to_owned();
     let Some(version) = parse_version(&text) else {
-        return Err(GitError::Output {
-            command: "git version".to_owned(),
-            what: format!("{text:?}"),
-        });
+        return Err(GitError::unexpected("git version", format!("{text:?}")));
     };
     if version < OLDEST {
         return Err(GitError::TooOld {

@@ -113,10 +113,8 @@ impl Git {
             .split_str("\0")
             .filter(|record| !record.is_empty())
             .map(|record| {
-                let (path, entry) = parse(record).ok_or_else(|| GitError::Output {
-                    command: "git ls-tree -r -z".to_owned(),
-                    what: format!("{:?}", record.as_bstr()),
-                })?;
+                let (path, entry) = parse(record)
+                    .ok_or_else(|| GitError::unexpected_bytes("git ls-tree -r -z", record))?;
                 Ok((path_of_tree(path)?, entry))
             })
             .collect()
@@ -141,9 +139,11 @@ impl Git {
             let oids: Vec<Oid> = level.iter().map(|(_, _, oid)| oid.clone()).collect();
             let mut below = Vec::new();
             for ((at, folder, oid), raw) in level.iter().zip(self.raw_objects("tree", &oids)?) {
-                let read = items(&raw, self.format).ok_or_else(|| GitError::Output {
-                    command: "git cat-file --batch".to_owned(),
-                    what: format!("a tree that can't be read: {oid}"),
+                let read = items(&raw, self.format).ok_or_else(|| {
+                    GitError::unexpected(
+                        "git cat-file --batch",
+                        format!("a tree that can't be read: {oid}"),
+                    )
                 })?;
                 for item in read {
                     if folder.is_empty() && !is_wanted(&item.name) {
@@ -279,10 +279,7 @@ impl Git {
         let output = ask.input(input).run()?;
         let written: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
         let written = written.filter(|written| written.len() == count);
-        written.ok_or_else(|| GitError::Output {
-            command: "git mktree --batch".to_owned(),
-            what: format!("{:?}", output.as_bstr()),
-        })
+        written.ok_or_else(|| GitError::unexpected_bytes("git mktree --batch", &output))
     }
 }
 

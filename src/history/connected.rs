@@ -36,6 +36,15 @@ pub enum Ground {
     From,
 }
 
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It is read.
+    Text,
+    /// It can be run.
+    Program,
+}
+
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
 pub enum Barred {
@@ -131,9 +140,9 @@ impl Site {
     /// # Errors
     ///
     /// It can't be written, or is not any more what it was when it was looked for. It is as it was then.
-    pub fn write(&self, bytes: &[u8], is_program: bool) -> Result<()> {
+    pub fn write(&self, bytes: &[u8], kind: Kind) -> Result<()> {
         let disk = Disk::new(&self.base);
-        let Some(displaced) = self.place(&disk, bytes, is_program)? else {
+        let Some(displaced) = self.place(&disk, bytes, kind)? else {
             return Ok(());
         };
         let stood = fs::read(displaced.path.below(&self.base)).or_cannot(|| self.unwritable())?;
@@ -141,7 +150,7 @@ impl Site {
             return self.discard(&disk, &displaced);
         }
         // Another has written it meanwhile: that stays.
-        if let Some(own) = self.place(&disk, &stood, false)? {
+        if let Some(own) = self.place(&disk, &stood, Kind::Text)? {
             self.discard(&disk, &own)?;
         }
         self.discard(&disk, &displaced)?;
@@ -163,13 +172,13 @@ impl Site {
         gone.map_or(Ok(()), |gone| self.discard(&disk, &gone))
     }
 
-    fn place(&self, disk: &Disk, bytes: &[u8], is_program: bool) -> Result<Option<Displaced>> {
+    fn place(&self, disk: &Disk, bytes: &[u8], kind: Kind) -> Result<Option<Displaced>> {
         let mut reader = bytes;
         let mut content = Content::File {
             fresh: None,
             length: bytes.len() as u64,
             bytes: &mut reader,
-            executable: is_program || self.is_program(),
+            executable: kind == Kind::Program || self.is_program(),
         };
         disk.place(&self.path, &mut content)
             .or_cannot(|| self.unwritable())
@@ -457,7 +466,7 @@ impl Excludes {
             return self.site.remove();
         }
         connected.made_exclude |= self.site.content.is_none();
-        self.site.write(&bytes, false)
+        self.site.write(&bytes, Kind::Text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What several tools answer with. A field that has nothing to say is left out.
+//! What several tools answer with, for models: each comment is in the schema. A field that has nothing to say is left out.
 
 use std::path::Path;
 

@@ -149,21 +149,32 @@ impl Theme {
         self.fore(Color::Green)
     }
 
-    /// The row that is chosen, in the pane where the keys move, or in the other.
-    pub fn chosen(self, is_here: bool) -> Style {
-        let back = match (self.depth, self.is_light, is_here) {
-            (Depth::All, false, true) => Color::Rgb(48, 58, 84),
-            (Depth::All, false, false) => Color::Rgb(38, 42, 54),
-            (Depth::All, true, true) => Color::Rgb(204, 218, 245),
-            (Depth::All, true, false) => Color::Rgb(228, 232, 240),
-            (Depth::Many, false, true) => Color::Indexed(238),
-            (Depth::Many, false, false) => Color::Indexed(235),
-            (Depth::Many, true, true) => Color::Indexed(253),
-            (Depth::Many, true, false) => Color::Indexed(255),
-            (_, _, true) => return Style::new().add_modifier(Modifier::REVERSED),
-            (_, _, false) => return Style::new().add_modifier(Modifier::UNDERLINED),
+    /// The row that is chosen, where the keys move.
+    pub fn chosen(self) -> Style {
+        let back = match (self.depth, self.is_light) {
+            (Depth::All, false) => Color::Rgb(48, 58, 84),
+            (Depth::All, true) => Color::Rgb(204, 218, 245),
+            (Depth::Many, false) => Color::Indexed(238),
+            (Depth::Many, true) => Color::Indexed(253),
+            _ => return Style::new().add_modifier(Modifier::REVERSED),
         };
-        // Whatever the background is: the text can be read on this one.
+        self.on(back)
+    }
+
+    /// The row that is chosen in a pane, while the keys move in another.
+    pub fn chosen_elsewhere(self) -> Style {
+        let back = match (self.depth, self.is_light) {
+            (Depth::All, false) => Color::Rgb(38, 42, 54),
+            (Depth::All, true) => Color::Rgb(228, 232, 240),
+            (Depth::Many, false) => Color::Indexed(235),
+            (Depth::Many, true) => Color::Indexed(255),
+            _ => return Style::new().add_modifier(Modifier::UNDERLINED),
+        };
+        self.on(back)
+    }
+
+    /// Text that can be read on a background of ours, whatever the terminal's own is.
+    fn on(self, back: Color) -> Style {
         Style::new().bg(back).fg(self.text_color())
     }
 
@@ -188,7 +199,7 @@ impl Theme {
             (_, _, true) => return self.added(),
             (_, _, false) => return self.removed(),
         };
-        Style::new().bg(back).fg(self.text_color())
+        self.on(back)
     }
 
     /// The words of such a line that are other words.
@@ -207,7 +218,7 @@ impl Theme {
                 return Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD);
             }
         };
-        Style::new().bg(back).fg(self.text_color())
+        self.on(back)
     }
 
     /// A part of a line, by what it is. On lines that were added or removed only where there are colours enough.

@@ -295,8 +295,8 @@ pub(super) fn is_empty(text: &str) -> bool {
 /// Where a text has a comment or a comma at the end that its program doesn't take.
 pub(super) fn ignored(text: &str, language: Language) -> Option<Refusal> {
     let options = match language {
-        Language::StrictJson => options(false, false),
-        Language::CommentedJson => options(true, false),
+        Language::StrictJson => STRICT,
+        Language::CommentedJson => COMMENTED,
         Language::Jsonc | Language::Toml | Language::Yaml | Language::Text => return None,
     };
     let error = parse_to_ast(text, &CollectOptions::default(), &options).err()?;
@@ -308,20 +308,31 @@ pub(super) fn ignored(text: &str, language: Language) -> Option<Refusal> {
     Some(Refusal::at(text, error.range().start, what))
 }
 
-fn options(comments: bool, commas: bool) -> ParseOptions {
-    ParseOptions {
-        allow_comments: comments,
-        allow_trailing_commas: commas,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
+/// JSON as its standard has it.
+const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_trailing_commas: false,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// With comments.
+const COMMENTED: ParseOptions = ParseOptions {
+    allow_comments: true,
+    ..STRICT
+};
+
+/// With comments, and a comma after the last.
+const WITH_COMMAS: ParseOptions = ParseOptions {
+    allow_trailing_commas: true,
+    ..COMMENTED
+};
 
 fn unreadable(text: &str, error: &ParseError) -> Refusal {
     let what = error.kind().to_string();
@@ -332,12 +343,12 @@ fn unreadable(text: &str, error: &ParseError) -> Refusal {
 }
 
 fn parse(text: &str) -> Result<CstRootNode, Refusal> {
-    CstRootNode::parse(text, &options(true, true)).map_err(|error| unreadable(text, &error))
+    CstRootNode::parse(text, &WITH_COMMAS).map_err(|error| unreadable(text, &error))
 }
 
 /// Sees that nothing else stands where an entry belongs.
 fn check(text: &str, entries: &[Entry]) -> Result<(), Refusal> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options(true, true))
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &WITH_COMMAS)
         .map_err(|error| unreadable(text, &error))?;
     let Some(value) = &parsed.value else {
         return Ok(());

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::super::{Context, name_skipped};
+use super::super::Context;
+use super::super::shown::held::name_skipped;
 use crate::env;
 use crate::error::{Error, Result, While};
 use crate::history::checkout::{Checkout, Room};

@@ -78,7 +78,7 @@ impl Work<'_> {
         }
         for (edit, site) in self.sites().filter(|(edit, _)| !edit.is_idle()) {
             if let Some(wanted) = &edit.wanted {
-                site.write(wanted, edit.is_program)?;
+                site.write(wanted, edit.kind)?;
             }
         }
         self.in_sight(&hidden)
@@ -144,7 +144,7 @@ impl Work<'_> {
         let (ground, folder) = (self.places.ground, &self.places.folder);
         for (edit, site) in self.sites() {
             match &edit.wanted {
-                Some(wanted) => site.write(wanted, edit.is_program)?,
+                Some(wanted) => site.write(wanted, edit.kind)?,
                 None => site.remove()?,
             }
         }
@@ -185,7 +185,7 @@ impl Work<'_> {
                     let known = connected.file(edit.path, ground);
                     let untouched = known.filter(|known| known.is_untouched(present));
                     let before = untouched.map(|known| known.before());
-                    site.write(wanted, edit.is_program)?;
+                    site.write(wanted, edit.kind)?;
                     if let Some(before) = before {
                         connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
                     }

@@ -6,7 +6,7 @@ use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::agents::config::{Refusal, Standing};
 use crate::agents::connection::{File, Purpose, Reach};
-use crate::history::connected::{Connected, Excludes, Remembered, pattern_of};
+use crate::history::connected::{Connected, Excludes, Kind, Remembered, pattern_of};
 
 /// What is asked of a plan.
 pub struct Wish {
@@ -33,8 +33,8 @@ pub struct Edit {
     pub present: Option<Vec<u8>>,
     /// What it is to have; `None` where there is to be no file.
     pub wanted: Option<Vec<u8>>,
-    /// Can it be run?
-    pub is_program: bool,
+    /// Is it read, or run?
+    pub kind: Kind,
     /// Does any part of it go as it is asked?
     is_done: bool,
 }
@@ -206,7 +206,9 @@ impl Plan {
         }
         edit.wanted = Some(put);
         edit.parts.extend(part);
-        edit.is_program |= file.config.is_program();
+        if file.config.is_program() {
+            edit.kind = Kind::Program;
+        }
         edit.is_done = true;
         Ok(())
     }
@@ -299,7 +301,7 @@ impl Plan {
                 parts: Vec::new(),
                 present: present.map(<[u8]>::to_vec),
                 wanted: present.map(<[u8]>::to_vec),
-                is_program: false,
+                kind: Kind::Text,
                 is_done: false,
             });
             self.edits.len() - 1

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Printed, plural};
+use super::{Context, Printed};
 use crate::error::Result;
 use crate::history::compare::Comparison;
 use crate::history::export::{Reach, Stretch, bundle, patches};
 use crate::history::git::{Oid, git_bytes};
 use crate::history::session::Session;
 use crate::history::shared::SideCommits;
+use crate::term::text::plural;
 use crate::term::{json, text};
 
 /// Write a session for others: as patches, as a text to read, as who wrote which lines, or as a bundle.

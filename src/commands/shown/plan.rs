@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::{Context, Printed, plural, tell_first};
+use super::super::{Context, Printed};
+use super::first::tell_first;
 use crate::error::Result;
 use crate::history::git::{RepoPath, git_bytes};
 use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
 use crate::history::side::Part;
+use crate::term::text::plural;
 use crate::term::{json, text};
 
 /// What is done with a path.

@@ -1,4 +1,5 @@
-//! The JSON of what several verbs report. Fields are never renamed or taken away.
+//! The JSON of what several verbs report, for scripts: fields are never renamed or taken away, and one that has nothing to say
+//! is `null`. What a model is told in [`mcp`](crate::mcp) is less, with a schema, and leaves such fields out.
 
 use serde::Serialize;
 use serde_json::Value;

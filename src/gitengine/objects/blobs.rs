@@ -2,9 +2,9 @@
 
 use bstr::ByteSlice;
 
-use super::oid::{Oid, oids, one_oid, unexpected};
+use super::oid::{Oid, oids, one_oid};
 use crate::gitengine::command::Git;
-use crate::gitengine::error::Result;
+use crate::gitengine::error::{GitError, Result};
 use crate::gitengine::paths::{RepoPath, os_path};
 
 /// Where git hashes a file over core.bigFileThreshold, it compresses it as well, if only to drop that: most of the time.
@@ -51,7 +51,8 @@ impl Git {
     /// It can't be read, or git failed.
     pub fn write_raw_blob(&self, path: &RepoPath) -> Result<Oid> {
         let mut oids = self.write_raw_blobs(std::slice::from_ref(path))?;
-        oids.pop().ok_or_else(|| unexpected("git hash-object", b""))
+        oids.pop()
+            .ok_or_else(|| GitError::unexpected_bytes("git hash-object", b""))
     }
 
     /// The id of the blob that git would make of a file, were it at this path: through that path's filters.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 
-use super::oid::{Oid, one_oid, unexpected};
+use super::oid::{Oid, one_oid};
 use crate::gitengine::command::{Ask, Asked, Git};
 use crate::gitengine::error::{GitError, Result};
 
@@ -163,7 +163,7 @@ impl Git {
         let raw = self.raw_objects("commit", oids)?;
         let commit = |(oid, raw): (&Oid, Vec<u8>)| {
             let commit = Commit::parse(oid.clone(), &raw);
-            commit.ok_or_else(|| unexpected("git cat-file", &raw))
+            commit.ok_or_else(|| GitError::unexpected_bytes("git cat-file", &raw))
         };
         oids.iter().zip(raw).map(commit).collect()
     }

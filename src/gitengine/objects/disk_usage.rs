@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use bstr::ByteSlice;
 
-use super::oid::{Oid, unexpected};
+use super::oid::Oid;
 use crate::gitengine::command::Git;
-use crate::gitengine::error::Result;
+use crate::gitengine::error::{GitError, Result};
 
 impl Git {
     /// How many bytes on disk each of these groups of commits needs, beyond what the user's own refs hold. What several
@@ -46,8 +46,8 @@ impl Git {
         let mut usages = vec![0; groups.len()];
         for ((_, group), size) in owned.iter().zip(sizes.lines()) {
             let size = size.to_str().ok().and_then(|size| size.parse::<u64>().ok());
-            usages[*group] +=
-                size.ok_or_else(|| unexpected("git cat-file --batch-check", &sizes))?;
+            usages[*group] += size
+                .ok_or_else(|| GitError::unexpected_bytes("git cat-file --batch-check", &sizes))?;
         }
         Ok(usages)
     }

@@ -188,22 +188,16 @@ impl From<Oid> for String {
 /// Exactly one object id on a line, as a command prints it.
 pub fn one_oid(command: &str, output: &[u8]) -> Result<Oid> {
     let mut found = oids(command, output, 1)?;
-    found.pop().ok_or_else(|| unexpected(command, output))
+    found
+        .pop()
+        .ok_or_else(|| GitError::unexpected_bytes(command, output))
 }
 
 pub(super) fn oids(command: &str, output: &[u8], count: usize) -> Result<Vec<Oid>> {
     let found: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
     found
         .filter(|found| found.len() == count)
-        .ok_or_else(|| unexpected(command, output))
-}
-
-/// Git printed something else than it should.
-pub(super) fn unexpected(command: &str, output: &[u8]) -> GitError {
-    GitError::Output {
-        command: command.to_owned(),
-        what: format!("{:?}", output.as_bstr()),
-    }
+        .ok_or_else(|| GitError::unexpected_bytes(command, output))
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use bstr::ByteSlice;
 
-use super::oid::{Oid, unexpected};
+use super::oid::Oid;
 use crate::gitengine::command::{Answer, Ask, Git};
-use crate::gitengine::error::Result;
+use crate::gitengine::error::{GitError, Result};
 
 impl Git {
     /// Starts to read these objects, in this order.
@@ -85,7 +85,7 @@ impl Git {
             .lines()
             .filter_map(|line| line.strip_suffix(b" missing"));
         let oids: Option<BTreeSet<Oid>> = missing.map(Oid::from_bytes).collect();
-        oids.ok_or_else(|| unexpected("git cat-file --batch-check", &output))
+        oids.ok_or_else(|| GitError::unexpected_bytes("git cat-file --batch-check", &output))
     }
 
     /// The same where git is so old that it ends over the first one that it may not fetch: by a list of all there are.

@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 use crate::error::first_of;
 
 use super::commits::Commit;
-use super::oid::{Oid, unexpected};
+use super::oid::Oid;
 use crate::gitengine::command::{Ask, Git};
 use crate::gitengine::error::{GitError, Result};
 
@@ -42,7 +42,7 @@ impl Git {
             output => output?,
         };
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
-        let oids = oids.ok_or_else(|| unexpected("git rev-list", &output))?;
+        let oids = oids.ok_or_else(|| GitError::unexpected_bytes("git rev-list", &output))?;
         let missing = self.missing(&oids)?;
         let named = || format!("the object {}", first_of(1, missing.iter()));
         Ok((!missing.is_empty()).then(named))
@@ -84,9 +84,9 @@ impl Git {
     pub fn last_changes(&self, tip: &Oid, name: &str, most: usize) -> Result<Vec<Oid>> {
         let ask = self.ask("rev-list").arg(format!("--max-count={most}"));
         let output = ask.arg(tip).args(["--", name]).run()?;
-        let lines = output
-            .lines()
-            .map(|line| Oid::from_bytes(line).ok_or_else(|| unexpected("git rev-list", line)));
+        let lines = output.lines().map(|line| {
+            Oid::from_bytes(line).ok_or_else(|| GitError::unexpected_bytes("git rev-list", line))
+        });
         lines.collect()
     }
 
@@ -113,6 +113,6 @@ impl Git {
     fn listed(&self, ask: Ask) -> Result<Vec<Commit>> {
         let output = ask.run()?;
         let oids: Option<Vec<Oid>> = output.lines().map(Oid::from_bytes).collect();
-        self.commits(&oids.ok_or_else(|| unexpected("git rev-list", &output))?)
+        self.commits(&oids.ok_or_else(|| GitError::unexpected_bytes("git rev-list", &output))?)
     }
 }

@@ -51,6 +51,14 @@ fn names_users_commit(name: &str) -> bool {
     matches!(name, "Head" | "Head-Before" | "Head-After")
 }
 
+/// A step on the walk that puts each commit behind what it stands on.
+enum Visit<'a> {
+    /// To a commit, for what is below it.
+    Come(&'a Oid),
+    /// All below it is in its place.
+    Leave(&'a Oid),
+}
+
 impl Node {
     /// Reads a commit; `None` where it is not edio's to write anew.
     fn read(commit: Commit, alone: &BTreeSet<Oid>) -> Option<Self> {
@@ -167,14 +175,16 @@ impl Graph {
                 .extend(named.into_iter().filter(|oid| known.contains(oid)));
         }
         let mut seen = BTreeSet::new();
-        let mut stack: Vec<(&Oid, bool)> = self.nodes.keys().map(|oid| (oid, false)).collect();
-        while let Some((oid, is_done)) = stack.pop() {
-            if is_done {
-                self.order.push(oid.clone());
-            } else if seen.insert(oid) {
-                stack.push((oid, true));
-                let below = self.nodes.get(oid).into_iter().flat_map(|node| &node.below);
-                stack.extend(below.map(|oid| (oid, false)));
+        let mut visits: Vec<Visit<'_>> = self.nodes.keys().map(Visit::Come).collect();
+        while let Some(visit) = visits.pop() {
+            match visit {
+                Visit::Leave(oid) => self.order.push(oid.clone()),
+                Visit::Come(oid) if seen.insert(oid) => {
+                    visits.push(Visit::Leave(oid));
+                    let below = self.nodes.get(oid).into_iter().flat_map(|node| &node.below);
+                    visits.extend(below.map(Visit::Come));
+                }
+                Visit::Come(_) => {}
             }
         }
     }

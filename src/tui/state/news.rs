@@ -16,13 +16,17 @@ impl State {
                 ];
             }
             News::Session(book) => {
-                let is_first = !self.is_read;
+                let mut effects = Vec::new();
+                if !self.is_read {
+                    effects.push(Effect::Work(Job::Look { kept: false }));
+                }
                 self.is_read = true;
-                return self.take_book(Some(*book), is_first);
+                effects.extend(self.take_book(Some(*book)));
+                return effects;
             }
             News::NoSession => {
                 self.is_read = true;
-                return self.take_book(None, false);
+                return self.take_book(None);
             }
             News::Look(look) => {
                 self.look = Some(look);
@@ -90,7 +94,7 @@ impl State {
         Vec::new()
     }
 
-    fn take_book(&mut self, book: Option<Book>, is_first: bool) -> Vec<Effect> {
+    fn take_book(&mut self, book: Option<Book>) -> Vec<Effect> {
         let is_other = match (&self.book, &book) {
             (Some(old), Some(new)) => old.session.id != new.session.id,
             _ => true,
@@ -105,9 +109,6 @@ impl State {
         let kept = kept.filter(|_| !choose_current);
         self.book = book;
         let mut effects = Vec::new();
-        if is_first {
-            effects.push(Effect::Work(Job::Look { kept: false }));
-        }
         if !self.filter.text().is_empty() {
             effects.extend(self.ask_names());
         }

@@ -243,16 +243,15 @@ fn draw_line(
         Kind::Hunk => pen.line(bytes, 0, |_| theme.hunk()),
         Kind::Note => pen.line(note_of(bytes), 0, |_| theme.dim()),
         kind => {
-            let side = |shown: bool, number: u32| match shown {
-                true => format!("{number:>digits$} "),
-                false => " ".repeat(digits + 1),
-            };
+            let numbered = |number: u32| format!("{number:>digits$} ");
+            let blank = " ".repeat(digits + 1);
             let is_narrow = area.width < 60;
-            let (old, new) = (kind != Kind::Added, kind != Kind::Removed);
-            let gutter = match is_narrow {
-                true if new => side(true, line.new),
-                true => side(true, line.old),
-                false => side(old, line.old) + &side(new, line.new),
+            let gutter = match kind {
+                Kind::Removed if is_narrow => numbered(line.old),
+                _ if is_narrow => numbered(line.new),
+                Kind::Removed => numbered(line.old) + &blank,
+                Kind::Added => blank + &numbered(line.new),
+                _ => numbered(line.old) + &numbered(line.new),
             };
             pen.put(&gutter, theme.dim());
             draw_text(canvas, area, row, (patch, at, line, gutter.len()));

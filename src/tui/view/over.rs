@@ -95,14 +95,18 @@ fn height(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
+/// A row of the help.
+enum Help {
+    Title(&'static str),
+    Key(&'static str, &'static str),
+}
+
 fn help(canvas: &mut Canvas<'_>, area: Rect) {
     let theme = canvas.theme;
-    let mut rows: Vec<(String, String, bool)> = Vec::new();
+    let mut rows = Vec::new();
     for (title, listed) in keys::ALL {
-        rows.push((title.to_owned(), String::new(), true));
-        for (key, does) in listed {
-            rows.push(((*key).to_owned(), (*does).to_owned(), false));
-        }
+        rows.push(Help::Title(title));
+        rows.extend(listed.iter().map(|(key, does)| Help::Key(key, does)));
     }
     let columns = if area.width >= 108 && height(rows.len()) + 3 > area.height {
         2
@@ -114,10 +118,10 @@ fn help(canvas: &mut Canvas<'_>, area: Rect) {
     let inner = frame(canvas, area, (width, height(per_column)), "Keys");
     // Where there is no room for all of them, the titles go.
     if usize::from(inner.height) < per_column {
-        rows.retain(|(.., is_title)| !is_title);
+        rows.retain(|row| matches!(row, Help::Key(..)));
     }
     let per_column = rows.len().div_ceil(columns);
-    for (at, (key, does, is_title)) in rows.iter().enumerate() {
+    for (at, help) in rows.iter().enumerate() {
         let (column, row) = (at / per_column, at % per_column);
         let x = u16::try_from(column * 66).unwrap_or(0).min(inner.width);
         let area = Rect {
@@ -126,9 +130,9 @@ fn help(canvas: &mut Canvas<'_>, area: Rect) {
             ..inner
         };
         let mut pen = canvas.pen(area, height(row));
-        match is_title {
-            true => pen.put(key, theme.strong()),
-            false => {
+        match help {
+            Help::Title(title) => pen.put(title, theme.strong()),
+            Help::Key(key, does) => {
                 pen.put(&format!("  {key:<14} "), theme.key());
                 pen.put(does, Style::new());
             }
@@ -268,7 +272,7 @@ fn draw_sessions(canvas: &mut Canvas<'_>, area: Rect, sessions: &[SessionLine], 
     let top = (chosen + 1).saturating_sub(rows);
     for (row, (at, line)) in (0..inner.height).zip(sessions.iter().enumerate().skip(top)) {
         if at == chosen {
-            canvas.fill(part(inner, row, 1), theme.chosen(true));
+            canvas.fill(part(inner, row, 1), theme.chosen());
         }
         let mut pen = canvas.pen(inner, row);
         let mark = match (line.is_own, line.shelf) {

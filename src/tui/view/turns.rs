@@ -145,7 +145,11 @@ fn draw_row(
             height: 1,
             ..area
         };
-        canvas.fill(here, theme.chosen(state.pane == Pane::Turns));
+        let chosen = match state.pane {
+            Pane::Turns => theme.chosen(),
+            Pane::Diff => theme.chosen_elsewhere(),
+        };
+        canvas.fill(here, chosen);
     }
     let faded = |style: Style| match looks.is_left {
         true => style.add_modifier(Modifier::DIM),
@@ -153,7 +157,7 @@ fn draw_row(
     };
     let over = |style: Style| match is_chosen {
         // What is reversed has no colours of its own: they would be hard to read.
-        true if theme.chosen(true).add_modifier.contains(Modifier::REVERSED) => {
+        true if theme.chosen().add_modifier.contains(Modifier::REVERSED) => {
             Style::new().add_modifier(style.add_modifier - Modifier::DIM)
         }
         _ => style,

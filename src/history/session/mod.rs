@@ -1,19 +1,26 @@
 //! Sessions: which one a workspace works in, and the turns of one.
 
+mod damaged;
+mod lineage;
+mod read;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::error::{Error, Result};
-use crate::gitengine::{Commit, DamagedRef, Oid, RefCommit, RefCommits};
-
-use super::ancestry::{self, Ancestry};
+use self::read::{Found, find_active, follow, gather};
+use super::ancestry;
 use super::bytes::Unnoted;
 use super::line::Line;
 use super::ops::{self, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::Standing;
-use super::turn::{Kind, Number, Turn};
+use super::turn::{Kind, Turn};
 use super::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::gitengine::{Commit, Oid};
+
+pub use self::damaged::Damaged;
+pub use self::lineage::Lineage;
 
 /// A session with everything that its refs point to.
 #[derive(Clone, Debug)]
@@ -38,72 +45,6 @@ pub struct Session {
     pub baseline: Option<Turn>,
     /// The numbers of its turns, by commit: to look through all turns for each would take their square.
     pub numbers: HashMap<Oid, u32>,
-}
-
-/// A ref of a session whose commit can't be read. It stays, and its number is not given out again: a copy of the
-/// repository may still have what is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damaged {
-    /// What it is for.
-    pub leaf: Leaf,
-    /// Where it points to. `None` where the ref itself is damaged.
-    pub oid: Option<Oid>,
-    /// Its full name.
-    pub name: String,
-}
-
-impl Damaged {
-    /// Reads what the name of a ref says; `None` where it belongs to no session.
-    pub fn read(damaged: DamagedRef) -> Option<(Shelf, SessionId, Self)> {
-        let DamagedRef { name, oid } = damaged;
-        let (shelf, id, leaf) = refnames::parse(&name)?;
-        Some((shelf, id, Self { leaf, oid, name }))
-    }
-
-    /// What can't be read, and why, in a person's words.
-    pub fn what(&self) -> String {
-        let what = match self.leaf {
-            Leaf::Turn(number) => format!("turn {number}"),
-            Leaf::Current => "where the work tree stands".to_owned(),
-            Leaf::Ops => "the last operation".to_owned(),
-            Leaf::Side => "what is kept beside the turns".to_owned(),
-        };
-        match &self.oid {
-            Some(oid) => format!("{what} can't be read: its commit {oid} is missing or damaged"),
-            None => format!("{what} can't be read: the ref {} is damaged", self.name),
-        }
-    }
-
-    /// How to go on.
-    pub fn remedy(&self) -> String {
-        if self.leaf == Leaf::Current {
-            return "go on from the last turn that can be read: edio snapshot".to_owned();
-        }
-        let without = match &self.oid {
-            Some(_) => format!("git update-ref --no-deref -d {}", self.name),
-            None => format!("remove the file {} in the git directory", self.name),
-        };
-        // The line of turns ends there: what lies behind is held by the refs of the turns alone, which an accept lets go.
-        let without = match self.leaf {
-            Leaf::Turn(_) => format!(
-                "or give what you want of the turns before it a branch (git branch NAME COMMIT), then go on without it: {without}"
-            ),
-            _ => format!("or go on without it, and lose what only that leads to: {without}"),
-        };
-        match &self.oid {
-            Some(oid) => {
-                format!("put the object {oid} back from a copy of the repository; {without}")
-            }
-            None => format!("put that ref back from a copy of the repository; {without}"),
-        }
-    }
-
-    /// Says so, as the answer to whoever needs it.
-    pub fn error(&self) -> Error {
-        Error::cannot(self.what())
-            .hint("the other turns are as they were: edio log")
-            .hint(self.remedy())
-    }
 }
 
 impl Session {
@@ -439,185 +380,6 @@ impl Session {
             _ => "there is no turn yet: edio snapshot takes one".to_owned(),
         }
     }
-}
-
-/// Which snapshot grew from which.
-#[derive(Clone, Debug, Default)]
-pub struct Lineage<'a>(BTreeMap<Oid, Cow<'a, Turn>>);
-
-impl Lineage<'_> {
-    /// The snapshot of this commit.
-    pub fn of(&self, commit: &Oid) -> Option<&Turn> {
-        self.0.get(commit).map(AsRef::as_ref)
-    }
-
-    /// All of them.
-    pub fn turns(&self) -> impl Iterator<Item = &Turn> {
-        self.0.values().map(AsRef::as_ref)
-    }
-
-    /// The snapshots on the way to this one, the nearest first, up to the numbered turn or the baseline that it is measured
-    /// against.
-    pub fn before(&self, turn: &Turn) -> (Vec<&Turn>, Option<&Turn>) {
-        let mut steps = Vec::new();
-        let mut next = turn.parent.as_ref();
-        while let Some(found) = next.and_then(|oid| self.of(oid)) {
-            if found.note.kind != Kind::Step {
-                return (steps, Some(found));
-            }
-            steps.push(found);
-            next = found.parent.as_ref();
-        }
-        (steps, None)
-    }
-
-    /// What a turn is measured against. Where that is not known, nothing counts as its change.
-    pub fn tree_before(&self, turn: &Turn) -> Oid {
-        let (_, before) = self.before(turn);
-        before.map_or(&turn.tree, |before| &before.tree).clone()
-    }
-
-    /// The baseline of a session.
-    pub fn baseline(&self, id: &SessionId) -> Option<&Turn> {
-        let mut own = self.turns().filter(|turn| &turn.note.session == id);
-        own.find(|turn| turn.note.kind == Kind::Baseline)
-    }
-}
-
-/// Fills in the turns of those among these sessions that are not under way. Most have no refs of their own: they are
-/// reached from where the session stood and from its operations.
-fn follow(workspace: &Workspace, sessions: &mut [Session]) -> Result<()> {
-    let put_away = |session: &&Session| session.shelf != Shelf::Active;
-    let tips = sessions.iter().filter(put_away).flat_map(Session::tips);
-    let tips: Vec<&Oid> = tips.collect();
-    if tips.is_empty() {
-        return Ok(());
-    }
-    let mut ancestry = Ancestry::read(workspace, &tips)?;
-    for session in sessions.iter_mut().filter(|s| s.shelf != Shelf::Active) {
-        for turn in ancestry.snapshots(workspace, &session.id, session.tips())? {
-            match turn.note.kind {
-                Kind::Baseline => session.baseline = Some(turn),
-                Kind::Step => {}
-                _ => session.know(turn),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// There is no session in this workspace.
-pub fn no_session() -> Error {
-    Error::cannot("no session is under way here")
-        .hint("take a turn: edio snapshot -m \"what was done\"; earlier sessions: edio log --all")
-}
-
-/// The id of the session that this workspace works in.
-fn find_active(workspace: &Workspace) -> Result<Option<SessionId>> {
-    if let (Some(session), Some(_)) = (&workspace.state.session, &workspace.pointed) {
-        return Ok(Some(session.id.clone()));
-    }
-    // Nothing is remembered, or what is remembered is gone: the newest session of this work tree it is.
-    let refs = workspace.git.ref_commits(&[refnames::ACTIVE])?;
-    let mine = refs.whole.iter().filter_map(|found| {
-        let (_, id, leaf) = refnames::parse(&found.name)?;
-        let here = match leaf {
-            Leaf::Current | Leaf::Turn(_) => {
-                let turn = Turn::read(&found.commit)?;
-                turn.note.session == id && turn.note.worktree == workspace.name
-            }
-            // A session that began with a turn of another one may have nothing else of its own.
-            Leaf::Ops => Operation::read(&found.commit)?.worktree == workspace.name,
-            Leaf::Side => false,
-        };
-        here.then_some((found.commit.seconds, id))
-    });
-    let mut mine: Vec<(i64, SessionId)> = mine.collect();
-    mine.sort_unstable();
-    mine.dedup();
-    while let Some((_, id)) = mine.pop() {
-        if !is_half_archived(workspace, &id, &refs)? {
-            return Ok(Some(id));
-        }
-    }
-    Ok(None)
-}
-
-/// Is it still archived, since a process was killed that gave it its refs back, and comes to `current` last?
-fn is_half_archived(workspace: &Workspace, id: &SessionId, refs: &RefCommits) -> Result<bool> {
-    let current = refnames::name(Shelf::Active, id, Leaf::Current);
-    let whole = refs.whole.iter().map(|found| &found.name);
-    let mut names = whole.chain(refs.damaged.iter().map(|found| &found.name));
-    if names.any(|name| *name == current) {
-        return Ok(false);
-    }
-    let archived = refnames::name(Shelf::Archive, id, Leaf::Current);
-    Ok(!workspace.git.ref_names(&[&archived])?.is_empty())
-}
-
-/// A ref of a session, with what it leads to.
-struct Found {
-    shelf: Shelf,
-    id: SessionId,
-    leaf: Leaf,
-    commit: Commit,
-    turn: Option<Turn>,
-}
-
-impl Found {
-    fn read(found: RefCommit) -> Option<Self> {
-        let (shelf, id, leaf) = refnames::parse(&found.name)?;
-        let turn = match leaf {
-            Leaf::Turn(_) | Leaf::Current => Turn::read(&found.commit),
-            Leaf::Ops | Leaf::Side => None,
-        };
-        Some(Self {
-            shelf,
-            id,
-            leaf,
-            commit: found.commit,
-            turn,
-        })
-    }
-}
-
-/// Sorts refs into the sessions that they belong to.
-fn gather(refs: RefCommits<Option<Found>>) -> Vec<Session> {
-    let mut sessions: BTreeMap<(SessionId, Shelf), Session> = BTreeMap::new();
-    for found in refs.whole.into_iter().flatten() {
-        let session = sessions.entry((found.id.clone(), found.shelf));
-        let session = session.or_insert_with(|| Session::unread(found.id.clone(), found.shelf));
-        session.add(found);
-    }
-    for (shelf, id, damaged) in refs.damaged.into_iter().filter_map(Damaged::read) {
-        let session = sessions.entry((id.clone(), shelf));
-        let session = session.or_insert_with(|| Session::unread(id, shelf));
-        session.damaged.push(damaged);
-    }
-    let mut sessions: Vec<Session> = sessions.into_values().collect();
-    for session in &mut sessions {
-        if session.damaged_at(Leaf::Current).is_some() {
-            session.current = session.stood_at().cloned();
-        }
-    }
-    sessions
-}
-
-impl Session {
-    fn unread(id: SessionId, shelf: Shelf) -> Self {
-        Self {
-            id,
-            shelf,
-            turns: BTreeMap::new(),
-            current: None,
-            ops: None,
-            side: None,
-            refs: Vec::new(),
-            damaged: Vec::new(),
-            baseline: None,
-            numbers: HashMap::new(),
-        }
-    }
 
     /// The last operation, if there was one, and it can be read.
     pub fn last_operation(&self) -> Option<Operation> {
@@ -638,20 +400,10 @@ impl Session {
         let since = self.turn_since_operation().or_else(led);
         since.or(self.turns.values().next_back())
     }
+}
 
-    fn add(&mut self, found: Found) {
-        let Found { commit, turn, .. } = found;
-        self.refs.push((found.leaf, commit.oid.clone()));
-        match found.leaf {
-            // A commit that edio does not understand is not taken for a turn.
-            Leaf::Turn(number) => {
-                if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
-                    self.know(turn);
-                }
-            }
-            Leaf::Current => self.current = turn,
-            Leaf::Ops => self.ops = Some(commit),
-            Leaf::Side => self.side = Some(commit.oid),
-        }
-    }
+/// There is no session in this workspace.
+pub fn no_session() -> Error {
+    Error::cannot("no session is under way here")
+        .hint("take a turn: edio snapshot -m \"what was done\"; earlier sessions: edio log --all")
 }
