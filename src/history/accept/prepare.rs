@@ -305,11 +305,6 @@ fn nothing_left(
     unsaved: Unsaved,
     moment: Moment,
 ) -> Error {
-    if prepared.last.tree == prepared.baseline.tree {
-        return Error::cannot("there is nothing to accept").because(Error::cannot(
-            "the work tree is as it was when the session began",
-        ));
-    }
     match kept_out(workspace, prepared) {
         Err(error) => return error,
         Ok(Some(kept_out)) => {
@@ -318,6 +313,11 @@ fn nothing_left(
                 .hint("to put the session away without a commit: edio sessions --close");
         }
         Ok(None) => {}
+    }
+    if prepared.last.tree == prepared.baseline.tree {
+        return Error::cannot("there is nothing to accept").because(Error::cannot(
+            "the work tree is as it was when the session began",
+        ));
     }
     if prepared.continues {
         return Error::cannot("HEAD already holds the turns up to that one: no commit was made");

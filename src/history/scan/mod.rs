@@ -428,7 +428,10 @@ fn keep_what_was_there(
     base: &Base,
     passed: &mut Passed,
 ) -> Result<()> {
-    let left_out: Vec<RepoPath> = left_out(&passed.skipped).collect();
+    // What the person wants in no turn is in none.
+    let left_out =
+        left_out(&passed.skipped).filter(|path| base.dropped.binary_search(path).is_err());
+    let left_out: Vec<RepoPath> = left_out.collect();
     if base.is_cached() || left_out.is_empty() {
         return Ok(());
     }
