@@ -52,10 +52,7 @@ fn seen(repo: &Repo) -> String {
 /// Accept must say no with this code and these words, and change nothing that is the user's, nor end the session.
 #[track_caller]
 fn says_no(repo: &Repo, ran: &Ran, code: i32, said: &[&str], before: &(Vec<String>, Vec<String>)) {
-    ran.fails(code);
-    for word in said {
-        assert!(ran.stderr.contains(word), "no word of {word:?}: {ran}");
-    }
+    ran.fails_with(code, said);
     assert_eq!(repo.git_state(), before.0, "{ran}");
     assert_eq!(repo.manifest(), before.1, "{ran}");
     assert_eq!(
