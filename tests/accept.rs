@@ -29,7 +29,7 @@ fn session(repo: &Repo) -> String {
 }
 
 /// What the commit at HEAD changes, a line for each path.
-fn committed(repo: &Repo) -> String {
+pub fn committed(repo: &Repo) -> String {
     repo.git(["show", "--no-renames", "--format=", "--name-status", "HEAD"])
 }
 
@@ -40,12 +40,12 @@ fn index(repo: &Repo) -> Vec<String> {
 }
 
 /// Begins a session with the work tree as it is for its turn 0, and lets a shell change something in it.
-fn run(repo: &Repo, script: &str) {
-    repo.edio(["run", "--", "sh", "-c", script]).ok();
+pub fn run(repo: &Repo, script: &str) {
+    repo.edio(["run", "--", "sh", "-ec", script]).ok();
 }
 
 /// Does it say this of the path, in one line of its report?
-fn says_of(ran: &Ran, what: &str, path: &str) -> bool {
+pub fn says_of(ran: &Ran, what: &str, path: &str) -> bool {
     let words = |line: &str| line.split([' ', ':']).any(|word| word == path);
     let mut lines = ran.stderr.lines();
     lines.any(|line| line.contains(what) && words(line))
