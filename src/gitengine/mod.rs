@@ -55,6 +55,8 @@ pub use pairs::Renamed;
 pub use paths::{RepoPath, git_bytes, in_one_line, os_path};
 pub use prune::{Pruned, Reflogs};
 pub use refs::{Before, DamagedRef, RefChange, RefCommit, RefCommits, short_branch};
-pub use repository::{Found, OLDEST, Pointed, Search, check_version, create, find, newest_commit};
+pub use repository::{
+    Found, OLDEST, Pointed, Search, check_version, create, find, is_repository, newest_commit,
+};
 pub use status::{Changed, Head, Processes, Status, question as status_question};
 pub use transport::{Leaving, Remote, Sent};

@@ -35,6 +35,11 @@ impl RepoPath {
         Self(name.to_vec())
     }
 
+    /// The path, if git can hold it: one that can be joined to a folder, and asked for.
+    pub fn holdable(&self) -> Option<&Self> {
+        Self::new(self.0.as_slice()).map(|_| self)
+    }
+
     /// Reads a path as git prints it where it has no NUL to end it: in quotes, if anything in it needs that.
     pub fn quoted(text: &[u8]) -> Option<Self> {
         match text.strip_prefix(b"\"") {

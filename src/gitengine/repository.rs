@@ -109,6 +109,51 @@ fn case_of(git: &Git, settings: &Settings) -> Case {
     }
 }
 
+/// Is a folder the top of a repository, so that git leaves what is in it to that one? To git an empty `.git`, or one that
+/// points nowhere, makes none (`is_nonbare_repository_dir` in its setup.c). One that may not be looked into counts as one:
+/// what is in it is not edio's to remove.
+pub fn is_repository(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    let Ok(meta) = fs::metadata(&git) else {
+        return false;
+    };
+    match fs::read(&git) {
+        _ if meta.is_dir() => is_git_directory(&git),
+        Ok(pointer) if meta.is_file() => {
+            let target = pointer.strip_prefix(b"gitdir: ");
+            target.is_some_and(|target| {
+                is_git_directory(&folder.join(os_path(target.trim_ascii_end())))
+            })
+        }
+        _ => meta.is_file(),
+    }
+}
+
+fn is_git_directory(git: &Path) -> bool {
+    let is_head = match fs::read(git.join("HEAD")) {
+        Ok(head) => head.starts_with(b"ref:") || Oid::from_bytes(head.trim_ascii_end()).is_some(),
+        // A link to a branch without a commit, as old versions of git made them.
+        Err(error) if is_nowhere(&error) => git.join("HEAD").is_symlink(),
+        Err(_) => true,
+    };
+    let common = match fs::read(git.join("commondir")) {
+        Ok(common) => git.join(os_path(common.trim_ascii_end())),
+        Err(_) => git.to_owned(),
+    };
+    let is_there = |name| match fs::metadata(common.join(name)) {
+        Ok(meta) => meta.is_dir(),
+        Err(error) => !is_nowhere(&error),
+    };
+    is_head && is_there("objects") && is_there("refs")
+}
+
+fn is_nowhere(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 const QUESTIONS: [&str; 4] = [
     "--show-object-format",
     "--git-dir",

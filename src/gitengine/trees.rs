@@ -168,11 +168,28 @@ impl Git {
     ///
     /// git failed.
     pub fn entries_at(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
+        self.entries(&[], tree, paths)
+    }
+
+    /// What a tree has at these paths and below them.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn entries_within(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
+        self.entries(&["-r"], tree, paths)
+    }
+
+    fn entries(
+        &self,
+        options: &[&str],
+        tree: &Oid,
+        paths: &[RepoPath],
+    ) -> Result<Vec<(RepoPath, Entry)>> {
         let mut found = Vec::new();
         for paths in paths.chunks(AT_ONCE) {
-            let ask = self
-                .ask("ls-tree")
-                .args(["-z", "--full-tree", "--end-of-options"]);
+            let ask = self.ask("ls-tree").args(options.iter());
+            let ask = ask.args(["-z", "--full-tree", "--end-of-options"]);
             let ask = ask.arg(tree);
             let output = ask
                 .args(paths.iter().map(|path| os_path(path.as_bytes())))

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Git, RepoPath, git_bytes, hex, literal, path_of_literal};
+use crate::gitengine::{Git, RepoPath, git_bytes, hex, is_repository, literal, path_of_literal};
 
 use super::lock::Brief;
 use super::restore::disk::{Content, Disk, Displaced, is_executable};
@@ -108,7 +108,7 @@ impl Site {
         let path = RepoPath::new(git_bytes(path)).ok_or(Barred::LeadsOutside)?;
         if ground == Ground::Within {
             let mut folders = path.ancestors();
-            if folders.any(|folder| folder.below(&base).join(".git").symlink_metadata().is_ok()) {
+            if folders.any(|folder| is_repository(&folder.below(&base))) {
                 return Err(Barred::Nested);
             }
         }

@@ -55,6 +55,11 @@ impl Deed {
         }
     }
 
+    /// Does it end in a turn of its own, not at one that is there already?
+    pub fn ends_anew(self) -> bool {
+        matches!(self, Deed::RestorePaths | Deed::Revert)
+    }
+
     fn named(name: &str) -> Option<Self> {
         DEEDS.into_iter().find(|deed| deed.name() == name)
     }

@@ -351,9 +351,10 @@ fn course_of(
         Deed::RestorePaths | Deed::Revert => Way::default(),
         _ => way_to(workspace, to)?,
     };
+    let not_held = side::all_skipped(workspace, to)?;
     let goal = Goal {
         tree: &operation.tree,
-        not_held: &side::all_skipped(workspace, to)?,
+        not_held: (!operation.deed.ends_anew()).then_some(&not_held),
         choice: &to.note.choice,
         raw_ids: &raw_ids,
         name: operation.text.clone(),
@@ -380,9 +381,8 @@ fn has_more(
 ) -> Result<bool> {
     let git = &workspace.git;
     let on_disk = scan.on_disk(workspace)?;
-    // These end in a turn of their own, which notes the bytes that are written on the way to it.
-    let ends_anew = matches!(operation.deed, Deed::RestorePaths | Deed::Revert);
-    if ends_anew && on_disk.is_news {
+    // It notes the bytes that are written on the way to it.
+    if operation.deed.ends_anew() && on_disk.is_news {
         return Ok(true);
     }
     let left = git.differences(&operation.tree, &scan.tree)?.into_iter();
@@ -405,7 +405,7 @@ fn wanted_bytes(
     to: &Turn,
 ) -> Result<RawIds> {
     let then = bytes::of_turn(workspace, to)?;
-    if !matches!(operation.deed, Deed::RestorePaths | Deed::Revert) {
+    if !operation.deed.ends_anew() {
         return Ok(then);
     }
     // These change only some paths. The others stay as they were.

@@ -147,7 +147,7 @@ fn make_plan(
     };
     let goal = Goal {
         tree: &tree,
-        not_held: &[],
+        not_held: None,
         choice: &scan.choice,
         raw_ids: &raw_ids,
         name: wish.in_words(),

@@ -90,6 +90,12 @@ impl Skipped {
     }
 }
 
+/// The paths among these that are left out, without the names that git can't hold.
+pub fn left_out(skipped: &[Skipped]) -> impl Iterator<Item = RepoPath> {
+    let left_out = skipped.iter().filter(|skipped| skipped.is_left_out());
+    left_out.filter_map(|skipped| skipped.path.holdable().cloned())
+}
+
 fn any_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {
     RepoPath::deserialize_any_name(deserializer)
 }

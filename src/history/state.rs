@@ -119,8 +119,10 @@ pub struct Cache {
     pub choice: String,
     /// Paths that the user told git not to expect on disk (skip-worktree), and that were not there.
     pub flagged: Vec<RepoPath>,
-    /// Paths that are in it as they are on disk since their filter failed: each scan tries again.
-    pub unfiltered: Vec<RepoPath>,
+    /// Paths that it has otherwise than git would take them from the disk, and each scan tries again: their filter failed, or
+    /// they could not be held.
+    #[serde(alias = "unfiltered")]
+    pub doubtful: Vec<RepoPath>,
 }
 
 impl Standing {

@@ -240,7 +240,7 @@ fn course_back(workspace: &Locked, scan: &Scan, event: &Event, target: &Turn) ->
     let mut ignored = side::ignored(workspace, event.side.as_ref())?;
     let goal = Goal {
         tree: &target.tree,
-        not_held: &side::all_skipped(workspace, target)?,
+        not_held: Some(&side::all_skipped(workspace, target)?),
         choice: &target.note.choice,
         raw_ids: &raw_ids,
         name: format!("turn {}", target.number()),

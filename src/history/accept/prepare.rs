@@ -346,8 +346,14 @@ fn kept_out(workspace: &Locked, prepared: &Prepared) -> Result<Option<Error>> {
     };
     let (baseline, last) = (&prepared.baseline.tree, &prepared.last.tree);
     let changed = workspace.git.differences(baseline, last)?.into_iter();
-    let changed: BTreeSet<RepoPath> = changed.map(|difference| difference.path).collect();
+    let mut changed: BTreeSet<RepoPath> = changed.map(|difference| difference.path).collect();
     let mut left = uncommitted(workspace, prepared)?;
+    // Of what could not be held the last tree has what was there before, as the first one may.
+    let not_held = left.iter().filter(|(_, why)| *why == Uncommitted::NotHeld);
+    let not_held = not_held.filter_map(|(path, _)| path.holdable());
+    let not_held: Vec<RepoPath> = not_held.cloned().collect();
+    let there = workspace.git.entries_at(last, &not_held)?;
+    changed.extend(there.into_iter().map(|(path, _)| path));
     left.retain(|(path, why)| is_kept_out(*why) && changed.contains(path));
     let named = left.iter().map(|(path, why)| format!("{path} ({why})"));
     let named = Error::cannot(first_of(NAMED, named));

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::gitengine::{BlameQuestion, Follow, Line, Oid, RepoPath};
 
-use super::super::ops::{self, Deed, Operation};
+use super::super::ops::{self, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::turn::{Kind, Number, Turn};
@@ -215,7 +215,7 @@ impl<'a> Elsewhere<'a> {
     fn taken_back(&mut self, turn: &Turn) -> Result<Option<Way>> {
         let workspace = self.workspace;
         let made_it = |operation: &&Operation| {
-            matches!(operation.deed, Deed::RestorePaths | Deed::Revert)
+            operation.deed.ends_anew()
                 && operation.tree == turn.tree
                 && Some(&operation.from) == turn.parent.as_ref()
         };

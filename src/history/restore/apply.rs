@@ -10,6 +10,7 @@ use crate::gitengine::{Conversion, Entry, Git, GitError, Mode, Objects, Oid, Rep
 
 use super::super::bytes::RawIds;
 use super::disk::{Content, Disk, Displaced};
+use super::modes::Modes;
 use super::plan::{Action, Look, OnDisk, Plan};
 use super::source::{Sources, content_is_missing};
 
@@ -98,11 +99,13 @@ pub fn apply(
     contents: Option<Objects>,
     known: &Known<'_>,
 ) -> Result<Applied> {
+    let modes = Modes::of(git, disk, known.settings, plan)?;
     let mut work = Work {
         git,
         disk,
         sources,
         known,
+        modes: &modes,
         applied: Applied::default(),
     };
     let (first, last) = removals(plan);
@@ -112,7 +115,7 @@ pub fn apply(
     }
     work.set_modes(plan)?;
     work.remove(&last)?;
-    verify(disk, plan, known.settings)?;
+    verify(disk, plan, &modes)?;
     Ok(work.applied)
 }
 
@@ -139,6 +142,7 @@ struct Work<'a> {
     disk: &'a Disk,
     sources: &'a Sources,
     known: &'a Known<'a>,
+    modes: &'a Modes,
     applied: Applied,
 }
 
@@ -161,14 +165,14 @@ impl Work<'_> {
     fn write(&mut self, plan: &Plan, mut objects: Objects) -> Result<()> {
         let sources = self.sources;
         for (path, new, old) in plan.actions.iter().filter_map(written) {
-            let mode = on_disk(new.mode, self.known.settings);
+            let mode = self.modes.on_disk(self.disk, path, new, old);
             let displaced = match sources.blob(path, new) {
                 Some(blob) => {
                     let length = objects.next_of("blob", blob);
                     let length = length.map_err(|error| cut_off(path, blob, error))?;
                     let mut bytes = objects.answer.reader.by_ref().take(length);
                     let fresh = plan.beside.get(path).copied().flatten();
-                    match place(self.disk, path, mode, length, &mut bytes, fresh) {
+                    match self.place(path, mode, length, &mut bytes, fresh) {
                         Ok(displaced) => {
                             objects.end_of_object()?;
                             displaced
@@ -188,7 +192,8 @@ impl Work<'_> {
                         Err(error) => return Err(stopped(path, error)),
                     }
                 }
-                None => place_staged(self.disk, path, mode, &sources.staged(path))
+                None => self
+                    .place_staged(path, mode, &sources.staged(path))
                     .map_err(|error| stopped(path, error))?,
             };
             if let Some(displaced) = displaced {
@@ -197,6 +202,61 @@ impl Work<'_> {
             self.applied.written += 1;
         }
         Ok(objects.answer.close()?)
+    }
+
+    fn place(
+        &self,
+        path: &RepoPath,
+        mode: Mode,
+        length: u64,
+        bytes: &mut dyn Read,
+        fresh: Option<u32>,
+    ) -> io::Result<Option<Displaced>> {
+        // Plan and disk may disagree by now: a folder that is left has nothing in it, or this fails.
+        if self.disk.at(path) == OnDisk::Folder {
+            self.disk.remove_empty_folder(path)?;
+        }
+        if mode == Mode::Symlink {
+            return self.place_link(path, bytes);
+        }
+        let executable = mode == Mode::Executable;
+        self.disk.place(
+            path,
+            &mut Content::File {
+                length,
+                bytes,
+                executable,
+                fresh,
+            },
+        )
+    }
+
+    fn place_link(&self, path: &RepoPath, bytes: &mut dyn Read) -> io::Result<Option<Displaced>> {
+        let mut target = Vec::new();
+        bytes.read_to_end(&mut target)?;
+        match self.disk.place(path, &mut Content::Link(&target)) {
+            Err(error) if self.modes.link_is_a_text(&error) => {
+                let mut text = Content::File {
+                    length: target.len() as u64,
+                    bytes: &mut target.as_slice(),
+                    executable: false,
+                    fresh: None,
+                };
+                self.disk.place(path, &mut text)
+            }
+            placed => placed,
+        }
+    }
+
+    fn place_staged(
+        &self,
+        path: &RepoPath,
+        mode: Mode,
+        staged: &Path,
+    ) -> io::Result<Option<Displaced>> {
+        let mut file = File::open(staged)?;
+        let length = file.metadata()?.len();
+        self.place(path, mode, length, &mut file, None)
     }
 
     fn set_modes(&mut self, plan: &Plan) -> Result<()> {
@@ -255,63 +315,12 @@ impl Work<'_> {
     }
 }
 
-/// As what it stands on disk: where links are not to be made, they are files with their target as text, as git has them.
-fn on_disk(mode: Mode, settings: &Settings) -> Mode {
-    match mode {
-        Mode::Symlink if settings.is_false("core.symlinks") => Mode::File,
-        mode => mode,
-    }
-}
-
-fn place(
-    disk: &Disk,
-    path: &RepoPath,
-    mode: Mode,
-    length: u64,
-    bytes: &mut dyn Read,
-    fresh: Option<u32>,
-) -> io::Result<Option<Displaced>> {
-    // Plan and disk may disagree by now: a folder that is left has nothing in it, or this fails.
-    if disk.at(path) == OnDisk::Folder {
-        disk.remove_empty_folder(path)?;
-    }
-    if mode == Mode::Symlink {
-        let mut target = Vec::new();
-        bytes.read_to_end(&mut target)?;
-        return disk.place(path, &mut Content::Link(&target));
-    }
-    let executable = mode == Mode::Executable;
-    disk.place(
-        path,
-        &mut Content::File {
-            length,
-            bytes,
-            executable,
-            fresh,
-        },
-    )
-}
-
-fn place_staged(
-    disk: &Disk,
-    path: &RepoPath,
-    mode: Mode,
-    staged: &Path,
-) -> io::Result<Option<Displaced>> {
-    let mut file = File::open(staged)?;
-    let length = file.metadata()?.len();
-    place(disk, path, mode, length, &mut file, None)
-}
-
 /// Looks once more whether each path is what the plan wanted.
-fn verify(disk: &Disk, plan: &Plan, settings: &Settings) -> Result<()> {
+fn verify(disk: &Disk, plan: &Plan, modes: &Modes) -> Result<()> {
     for (path, action) in &plan.actions {
         let there = disk.at(path);
         let right = match action {
-            Action::Write { new, .. } if on_disk(new.mode, settings) == Mode::Symlink => {
-                there == OnDisk::Link
-            }
-            Action::Write { .. } | Action::SetMode { .. } => there == OnDisk::File,
+            Action::Write { new, .. } | Action::SetMode { new } => modes.is(there, new.mode),
             Action::Remove { .. } => matches!(there, OnDisk::Nothing | OnDisk::Folder),
             Action::Keep(_) => true,
         };

@@ -5,6 +5,8 @@
 
 mod apply;
 pub(super) mod disk;
+mod held;
+mod modes;
 mod perform;
 mod plan;
 mod source;
@@ -17,6 +19,7 @@ use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
+use self::held::of_what_is_held;
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
@@ -74,8 +77,9 @@ pub struct Course {
 pub struct Goal<'a> {
     /// The tree.
     pub tree: &'a Oid,
-    /// What it does not hold, and must not be touched for it.
-    pub not_held: &'a [Skipped],
+    /// What it does not hold, and must not be touched for it. `None` where it is made from the work tree as it is: there it
+    /// says nothing of what that does not hold.
+    pub not_held: Option<&'a [Skipped]>,
     /// What was chosen to be held, and to be left out, when it was taken.
     pub choice: &'a Choice,
     /// What was on disk where that is not the blob.
@@ -293,7 +297,7 @@ fn make_plan(
 ) -> Result<(Plan, Stat)> {
     let goal = Goal {
         tree: &wish.target.tree,
-        not_held: &side::all_skipped(workspace, &wish.target)?,
+        not_held: Some(&side::all_skipped(workspace, &wish.target)?),
         choice: &wish.target.note.choice,
         raw_ids,
         name: format!("turn {}", wish.target.number()),
@@ -315,6 +319,8 @@ fn make_plan(
     };
     let mut rewritten = rewritten(workspace, scan, &goal, &differences)?;
     rewritten.retain(|difference| wish.concerns(&difference.path));
+    let concerns = |path: &RepoPath| wish.concerns(path);
+    let differences = of_what_is_held(workspace, scan, &goal, differences, concerns)?;
     let mut facts = facts(workspace, scan, &goal, differences, rewritten, rules)?;
     go_way(workspace, scan, &goal, &mut facts)?;
     refuse_unknown_paths(workspace, wish, &facts.differences, way)?;
@@ -406,6 +412,7 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) ->
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
     let rules = rules_differ(goal, &differences);
     let rewritten = rewritten(workspace, scan, goal, &differences)?;
+    let differences = of_what_is_held(workspace, scan, goal, differences, |_| true)?;
     let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
     match &made.held {
         Held::All => facts.protected.clear(),
@@ -504,7 +511,7 @@ fn facts<'a>(
         differences,
         rewritten,
         not_held_now: &scan.skipped,
-        not_held_then: goal.not_held,
+        not_held_then: goal.not_held.unwrap_or_default(),
         beside: BTreeMap::new(),
     })
 }

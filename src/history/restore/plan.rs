@@ -160,7 +160,7 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
         if facts.excluded.contains(path) {
             plan.actions
                 .insert(path.clone(), Action::Keep(Kept::Excluded));
-        } else if let Some(new) = new.clone() {
+        } else if let Some(new) = new.clone().filter(|_| !facts.was_not_held(path)) {
             let old = old.clone();
             plan.actions
                 .insert(path.clone(), Action::Write { new, old });
@@ -188,6 +188,11 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
 }
 
 impl Facts<'_> {
+    fn was_not_held(&self, path: &RepoPath) -> bool {
+        let mut then = self.not_held_then.iter();
+        then.any(|other| other.is_left_out() && path.is_within(&other.path))
+    }
+
     fn action(&self, difference: &Difference) -> Action {
         let Difference { path, old, new } = difference;
         let is_submodule = |entry: &Option<Entry>| {
@@ -195,13 +200,9 @@ impl Facts<'_> {
                 .as_ref()
                 .is_some_and(|entry| entry.mode == Mode::Gitlink)
         };
-        let not_held = self
-            .not_held_then
-            .iter()
-            .any(|other| other.is_left_out() && path.is_within(&other.path));
         match (old, new) {
             _ if self.excluded.contains(path) => Action::Keep(Kept::Excluded),
-            _ if not_held => Action::Keep(Kept::NotHeld),
+            _ if self.was_not_held(path) => Action::Keep(Kept::NotHeld),
             (_, new) if is_submodule(new) => Action::Keep(Kept::Submodule),
             (old, None) if is_submodule(old) => Action::Keep(Kept::Submodule),
             (Some(_), None) if self.protected.contains(path) => Action::Keep(Kept::Ignored),

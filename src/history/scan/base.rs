@@ -33,8 +33,8 @@ pub struct Base {
     pub attribute_files: bool,
     /// Paths that the user told git not to expect on disk.
     pub flagged: Vec<RepoPath>,
-    /// Paths that are held as they are, since their filter failed.
-    pub unfiltered: Vec<RepoPath>,
+    /// Paths that it has otherwise than git would take them from the disk: their filter failed, or they could not be held.
+    pub doubtful: Vec<RepoPath>,
     /// The user's index file.
     pub users_file: Option<FileStamp>,
     /// What the user's index says.
@@ -102,7 +102,7 @@ impl Base {
             submodules: cache.submodules.clone(),
             attribute_files: cache.attribute_files,
             flagged: cache.flagged.clone(),
-            unfiltered: cache.unfiltered.clone(),
+            doubtful: cache.doubtful.clone(),
             users_file,
             users_digest: cache.users_digest.clone(),
         })
@@ -143,7 +143,7 @@ impl Base {
             edited: None,
             extras: Vec::new(),
             dropped: excluded.into_iter().collect(),
-            unfiltered: Vec::new(),
+            doubtful: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
             attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
                 || all.clone().any(|path| path.name() == b".gitattributes"),

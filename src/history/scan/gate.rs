@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::gitengine::{Changed, Mode, RepoPath, Status};
+use crate::gitengine::{Changed, Mode, RepoPath, Status, is_repository};
 
 use super::super::limits::Limits;
 use super::super::restore::disk::is_executable;
@@ -48,6 +48,8 @@ pub struct Passed {
     pub dropped: Vec<RepoPath>,
     /// Those among the taken that git must read though it takes them for unchanged.
     pub anew: Vec<RepoPath>,
+    /// Paths that can't be held, of which the index has what was there before.
+    pub kept: Vec<RepoPath>,
     /// Those among all of them that the index will have lost.
     pub gone: BTreeSet<RepoPath>,
     /// Those that the index will have gained, with their sizes.
@@ -138,7 +140,7 @@ impl<'a> Gate<'a> {
         rest.retain(is_ours);
         passed.anew.retain(is_ours);
         self.name_repositories(status, base, &mut passed);
-        self.leave_to(&swallowed, base, &mut passed);
+        self.leave_to(&swallowed, &mut passed);
         name_unreadable(status, &mut passed);
         // What takes the place of a folder takes along what the index has in it, absent as that may be.
         let replaced = base.flagged.iter();
@@ -158,7 +160,7 @@ impl<'a> Gate<'a> {
             let path = &changed.path;
             match self.look(path) {
                 Standing::Fit(bytes) if found.is_too_large_an_extra(path, bytes) => {
-                    passed.let_go(path, Why::TooLarge(bytes));
+                    passed.keep(path, Why::TooLarge(bytes));
                 }
                 Standing::Fit(_) => rest.push(path.clone()),
                 Standing::Gone => gone.push(path.clone()),
@@ -169,7 +171,8 @@ impl<'a> Gate<'a> {
                 }
                 // A file became a folder: what is in there is listed by itself.
                 Standing::Folder | Standing::Cut => passed.dropped.push(path.clone()),
-                Standing::Unfit(why) => passed.let_go(path, why),
+                Standing::Unfit(Why::Special) => passed.let_go(path, Why::Special),
+                Standing::Unfit(why) => passed.keep(path, why),
             }
         }
     }
@@ -210,19 +213,22 @@ impl<'a> Gate<'a> {
     fn judge_unseen(&mut self, found: &Found<'_>, judged: &mut Judged) {
         let Judged { passed, rest, .. } = judged;
         let base = found.base;
-        let anew: BTreeSet<&RepoPath> = base.unfiltered.iter().chain(found.unseen).collect();
-        let known: BTreeSet<RepoPath> = rest.iter().chain(&passed.dropped).cloned().collect();
+        let anew: BTreeSet<&RepoPath> = base.doubtful.iter().chain(found.unseen).collect();
+        let named = passed.skipped.iter().map(|skipped| &skipped.path);
+        let known = rest.iter().chain(&passed.dropped).chain(named);
+        let known: BTreeSet<RepoPath> = known.cloned().collect();
         let is_open = |path: &RepoPath| !known.contains(path) && !found.ignored.contains(path);
         for path in anew.into_iter().filter(|p| is_open(p) && base.has(p)) {
             match self.look(path) {
                 Standing::Fit(bytes) if found.is_too_large_an_extra(path, bytes) => {
-                    passed.let_go(path, Why::TooLarge(bytes));
+                    passed.keep(path, Why::TooLarge(bytes));
                 }
                 Standing::Fit(_) => {
                     passed.anew.push(path.clone());
                     rest.push(path.clone());
                 }
-                Standing::Unfit(why) => passed.let_go(path, why),
+                Standing::Unfit(Why::Special) => passed.let_go(path, Why::Special),
+                Standing::Unfit(why) => passed.keep(path, why),
                 // git sees for itself that no file is there.
                 Standing::Gone | Standing::Cut | Standing::Folder => {}
             }
@@ -243,10 +249,8 @@ impl<'a> Gate<'a> {
     }
 
     /// Leaves what is in these folders to the repositories that they are.
-    fn leave_to(&self, swallowed: &BTreeSet<RepoPath>, base: &Base, passed: &mut Passed) {
+    fn leave_to(&self, swallowed: &BTreeSet<RepoPath>, passed: &mut Passed) {
         for folder in swallowed {
-            let inside = base.extras.iter().filter(|path| path.is_within(folder));
-            passed.dropped.extend(inside.cloned());
             passed
                 .skipped
                 .retain(|skipped| !skipped.path.is_within(folder));
@@ -312,7 +316,7 @@ impl<'a> Gate<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Way::Nowhere,
             // Nothing there, or nothing that may be seen: the path itself will tell.
             Err(_) => Way::Through,
-            Ok(_) if on_disk.join(".git").symlink_metadata().is_ok() => Way::IntoRepository,
+            Ok(_) if is_repository(&on_disk) => Way::IntoRepository,
             Ok(_) => Way::Through,
         };
         self.folders.insert(folder.clone(), way);
@@ -326,9 +330,15 @@ fn is_submodule(changed: &Changed) -> bool {
 }
 
 impl Passed {
-    /// Has the index lose a path that can't be held.
+    /// Has the index lose a path where something else stands now, which can't be held.
     fn let_go(&mut self, path: &RepoPath, why: Why) {
         self.dropped.push(path.clone());
+        self.skip(path, why);
+    }
+
+    /// Has the index keep what it has of a path that can't be held: to lose it would tell of a file that was deleted.
+    fn keep(&mut self, path: &RepoPath, why: Why) {
+        self.kept.push(path.clone());
         self.skip(path, why);
     }
 
@@ -344,8 +354,7 @@ impl Passed {
             return;
         };
         let skipped = self.skipped.remove(at);
-        self.dropped.retain(|other| other != &path);
-        self.gone.remove(&path);
+        self.kept.retain(|other| other != &path);
         if let (Why::TooLarge(bytes), false) = (skipped.why, base.is_extra(&path)) {
             self.added.insert(path.clone(), bytes);
         }
@@ -429,7 +438,7 @@ pub fn read_plain_file(file: &PathBuf, limit: u64) -> Option<(Mode, Vec<u8>)> {
     (content.len() as u64 <= limit).then_some((mode, content))
 }
 
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

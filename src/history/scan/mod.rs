@@ -7,19 +7,20 @@
 mod base;
 mod edited;
 mod gate;
+mod modes;
 mod named;
 mod recent;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Mode, Oid,
-    PrivateIndex, Processes, Rejected, RepoPath, Status, status_question,
+    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex,
+    Processes, Rejected, RepoPath, Status, is_repository, status_question,
 };
 
 use self::base::Base;
@@ -33,7 +34,7 @@ use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};
 use super::limits::{Limits, TooMuch, current_tree, refuse_home};
 use super::restore::disk_blob_id;
-use super::skipped::{Skipped, Why};
+use super::skipped::{Skipped, Why, left_out};
 use super::state::Cache;
 use super::workspace::Locked;
 
@@ -263,7 +264,7 @@ fn status_of(
     let status = answer(workspace, asked, &question)?;
     let nested = status.nested.iter();
     let mut nested = nested.filter(|path| !base.submodules.contains(path));
-    if nested.all(|path| is_repository(workspace, path)) {
+    if nested.all(|path| is_repository(&path.below(&workspace.git.work_tree))) {
         return Ok(status);
     }
     // git looks for a `.git` only where the folder above has changed, and remembers what it found.
@@ -299,14 +300,6 @@ fn answer(
         .into());
     }
     Ok(Status::parse(&finished.stdout, &finished.stderr)?)
-}
-
-fn is_repository(workspace: &Locked, folder: &RepoPath) -> bool {
-    let folder = folder.below(&workspace.git.work_tree);
-    match folder.join(".git").symlink_metadata() {
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-        Ok(_) => true,
-    }
 }
 
 fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {
@@ -415,6 +408,7 @@ fn take_in(
         workspace.git.start_ahead(&rules.errands(&[]));
     }
     index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
+    keep_what_was_there(workspace, index, base, passed)?;
     // In a pack of its own nothing is stored by its difference from another: for edits that would be the cost.
     let are_new = passed.added.len() > passed.taken.len() / 2;
     let contents = match are_new && base.is_where_it_stands(workspace) {
@@ -423,33 +417,43 @@ fn take_in(
     };
     let rejected = index.take(&passed.taken, contents, &workspace.settings)?;
     take_as_they_are(workspace, index, rejected, passed)?;
-    give_modes(workspace, index, passed)?;
+    modes::give(workspace, index, passed)?;
     Ok(index.write_tree()?)
 }
 
-/// Gives what has come back the modes that the user's index has for it, where the disk shows none: `git add` does so, too.
-fn give_modes(workspace: &Locked, index: &PrivateIndex, passed: &Passed) -> Result<()> {
-    let (git, settings) = (&workspace.git, &workspace.settings);
-    let unseen = |mode: Mode| match mode {
-        Mode::Executable => settings.is_false("core.filemode"),
-        Mode::Symlink => settings.is_false("core.symlinks"),
-        Mode::File | Mode::Gitlink => false,
-    };
-    if passed.added.is_empty() || !(unseen(Mode::Executable) || unseen(Mode::Symlink)) {
+/// Has a copy of the user's index keep what the snapshot before had of files that can't be held now. A cached one has it.
+fn keep_what_was_there(
+    workspace: &Locked,
+    index: &PrivateIndex,
+    base: &Base,
+    passed: &mut Passed,
+) -> Result<()> {
+    let left_out: Vec<RepoPath> = left_out(&passed.skipped).collect();
+    if base.is_cached() || left_out.is_empty() {
         return Ok(());
     }
-    let users = git.list_index(&git.users_index())?.entries.into_iter();
-    let users = users.filter(|entry| unseen(entry.mode) && passed.added.contains_key(&entry.path));
-    let users: BTreeMap<RepoPath, Mode> = users.map(|entry| (entry.path, entry.mode)).collect();
-    let taken = git.list_index(&index.file)?.entries.into_iter();
-    let given = taken.filter_map(|entry| {
-        let mode = *users
-            .get(&entry.path)
-            .filter(|_| entry.mode == Mode::File)?;
-        let oid = entry.oid;
-        Some((entry.path, Some(Entry { mode, oid })))
-    });
-    Ok(index.set(&given.collect::<Vec<_>>())?)
+    let Some(tree) = current_tree(workspace)? else {
+        return Ok(());
+    };
+    let before = workspace.git.entries_within(&tree, &left_out)?.into_iter();
+    // Where something else stands now, there is no such file any more.
+    let is_there = |path: &RepoPath| {
+        let meta = path.below(&workspace.git.work_tree).symlink_metadata();
+        meta.map_or_else(|error| !gate::is_gone(&error), |meta| meta.is_file())
+    };
+    let kept = before.filter(|(path, _)| is_there(path));
+    let kept: Vec<_> = kept.map(|(path, entry)| (path, Some(entry))).collect();
+    index.set(&kept)?;
+    for (path, _) in kept {
+        // What lies in a folder that can't be read is named by it.
+        if left_out.contains(&path) {
+            passed.kept.push(path.clone());
+        }
+        if !base.has(&path) {
+            passed.added.insert(path, 0);
+        }
+    }
+    Ok(())
 }
 
 /// Takes in what git has rejected: files as they are on disk, through no filter. What is no file by now is let go.
@@ -543,6 +547,12 @@ impl Scan {
         added.filter(move |path| !was_there(path))
     }
 
+    /// Is the path one that it could not hold, though the tree has what was there before?
+    pub fn leaves_out(&self, path: &RepoPath) -> bool {
+        let mut left_out = self.skipped.iter().filter(|skipped| skipped.is_left_out());
+        left_out.any(|skipped| path.is_within(&skipped.path))
+    }
+
     /// Is the path in the index that it leaves behind?
     fn holds(&self, path: &RepoPath) -> bool {
         let Passed { added, gone, .. } = &self.passed;
@@ -590,7 +600,7 @@ impl Scan {
         let attribute_files = self.attribute_files;
         let unfiltered = self.skipped.into_iter();
         let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
-        let unfiltered = unfiltered.map(|skipped| skipped.path).collect();
+        let unfiltered = unfiltered.map(|skipped| skipped.path);
         let Base {
             extras,
             dropped,
@@ -599,13 +609,16 @@ impl Scan {
         } = self.base;
         let tree = tree.filter(|_| self.edited.is_some());
         let choice = self.choice.in_words();
-        let Passed { gone, added, .. } = self.passed;
+        let Passed {
+            gone, added, kept, ..
+        } = self.passed;
         let users = |path: &&RepoPath| extras.binary_search(path).is_err();
         let lost = dropped.iter().chain(gone.iter().filter(users));
         let gained = added
             .keys()
             .filter(|path| dropped.binary_search(path).is_err());
-        let kept = extras.iter().filter(|path| !gone.contains(path));
+        let doubtful = unfiltered.chain(kept).collect();
+        let left = extras.iter().filter(|path| !gone.contains(path));
         let sorted = |paths: BTreeSet<&RepoPath>| paths.into_iter().cloned().collect();
         Cache {
             file,
@@ -613,13 +626,13 @@ impl Scan {
             edited: self.edited,
             users_file: self.base.users_file,
             users_digest: self.base.users_digest,
-            extras: sorted(kept.chain(gained).collect()),
+            extras: sorted(left.chain(gained).collect()),
             dropped: sorted(lost.filter(|path| !added.contains_key(path)).collect()),
             submodules: self.base.submodules,
             attribute_files,
             choice,
             flagged: self.base.flagged,
-            unfiltered,
+            doubtful,
         }
     }
 }

@@ -95,7 +95,7 @@ fn is_ordinary(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
     let is_odd = |path: &RepoPath| {
         path.name().starts_with(b".git")
             || cache.flagged.binary_search(path).is_ok()
-            || cache.unfiltered.contains(path)
+            || cache.doubtful.contains(path)
     };
     let side = ground.standing.side.as_ref();
     if side.is_some_and(|side| !workspace.state.journal.is_alone_in(side))

@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath, git_bytes};
+use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath, git_bytes, is_repository};
 
 use super::super::scan::TEMPORARY;
 use super::plan::{Look, OnDisk};
@@ -38,6 +38,18 @@ impl Disk {
     /// It can't be read, or changes while it is.
     pub fn blob_id(&self, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
         disk_blob_id(&self.top, path, format)
+    }
+}
+
+impl Disk {
+    /// The mode of the file at a path; `None` where none stands.
+    pub fn mode(&self, path: &RepoPath) -> Option<Mode> {
+        let meta = fs::symlink_metadata(path.below(&self.top)).ok()?;
+        let mode = match is_executable(&meta) {
+            true => Mode::Executable,
+            false => Mode::File,
+        };
+        meta.is_file().then_some(mode)
     }
 }
 
@@ -75,8 +87,7 @@ impl Look for Disk {
     }
 
     fn is_repository(&self, folder: &RepoPath) -> bool {
-        let git = folder.below(&self.top).join(".git");
-        git.symlink_metadata().is_ok()
+        is_repository(&folder.below(&self.top))
     }
 }
 

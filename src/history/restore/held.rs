@@ -1,0 +1,53 @@
+//! What differs between the work tree and a goal, of what each of them holds.
+//!
+//! Of what a snapshot can't hold its tree has what was there before, so that it does not tell of a file that was deleted.
+//! To a restore that is no content: what the goal does not hold is left alone, and what is not held now can't be saved.
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::gitengine::{Difference, Entry, RepoPath};
+
+use super::super::scan::Scan;
+use super::super::skipped::left_out;
+use super::super::workspace::Locked;
+use super::Goal;
+
+/// The differences between the trees without what they do not hold, made from those between the trees; of the paths that
+/// are of concern.
+///
+/// # Errors
+///
+/// git failed.
+pub fn of_what_is_held(
+    workspace: &Locked,
+    scan: &Scan,
+    goal: &Goal<'_>,
+    differences: Vec<Difference>,
+    is_of_concern: impl Fn(&RepoPath) -> bool,
+) -> Result<Vec<Difference>> {
+    let now: Vec<RepoPath> = left_out(&scan.skipped).collect();
+    let then: Vec<RepoPath> = left_out(goal.not_held.unwrap_or_default()).collect();
+    let not_held: Vec<RepoPath> = now.iter().chain(&then).cloned().collect();
+    if not_held.is_empty() {
+        return Ok(differences);
+    }
+    let mut entries: BTreeMap<RepoPath, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
+    if goal.not_held.is_some() {
+        let same = workspace
+            .git
+            .entries_within(goal.tree, &not_held)?
+            .into_iter();
+        let same = same.filter(|(path, _)| is_of_concern(path));
+        entries.extend(same.map(|(path, entry)| (path, (Some(entry.clone()), Some(entry)))));
+    }
+    let is_open = |difference: &Difference| difference.path.is_among(&not_held);
+    let (open, mut held): (Vec<_>, Vec<_>) = differences.into_iter().partition(is_open);
+    entries.extend(open.into_iter().map(|d| (d.path, (d.old, d.new))));
+    held.extend(entries.into_iter().filter_map(|(path, (old, new))| {
+        let old = old.filter(|_| !path.is_among(&now));
+        let new = new.filter(|_| !path.is_among(&then));
+        (old != new).then_some(Difference { path, old, new })
+    }));
+    Ok(held)
+}

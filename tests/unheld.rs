@@ -1,0 +1,218 @@
+//! What a turn can't hold: it is named, no turn tells of it as deleted, and nothing is done to it.
+
+use super::common::{Ran, Repo};
+
+/// The paths that a turn changed, as `show` tells them.
+fn changed(repo: &Repo, turn: &str) -> Vec<String> {
+    repo.give_away();
+    let shown = repo.edio_without_rights(["show", turn, "--json"]);
+    let record = &shown.ok().json()[0];
+    let files = record["changes"].as_array().unwrap().iter();
+    let path = |file: &serde_json::Value| file["path"].as_str().unwrap().to_owned();
+    files.map(path).collect()
+}
+
+fn skipped(ran: &Ran) -> Vec<String> {
+    let record = &ran.ok().json()[0];
+    let skipped = record["skipped"].as_array().unwrap().iter();
+    let path = |skipped: &serde_json::Value| skipped["path"].as_str().unwrap().to_owned();
+    let mut paths: Vec<String> = skipped.map(path).collect();
+    paths.sort();
+    paths
+}
+
+/// A turn with a tracked and an untracked file, then the same two closed, and an edit elsewhere.
+fn with_closed_files() -> Repo {
+    let repo = Repo::with(&[("tracked", "0\n"), ("a", "0\n")]);
+    repo.write("tracked", "1\n");
+    repo.write("new", "1\n");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.write("a", "2\n");
+    for path in ["tracked", "new"] {
+        repo.chmod(path, 0o000);
+    }
+    repo
+}
+
+fn open(repo: &Repo) {
+    for path in ["tracked", "new"] {
+        repo.chmod(path, 0o644);
+    }
+}
+
+#[test]
+fn p2_what_can_not_be_read_any_more_is_not_told_as_deleted() {
+    let repo = with_closed_files();
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["new", "tracked"]);
+    assert_eq!(changed(&repo, "2"), ["a"]);
+    // Nor where edio begins with the user's index once more, which has the one otherwise and the other not at all.
+    repo.write("b", "staged\n");
+    repo.git(["add", "b"]);
+    repo.give_away();
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["new", "tracked"]);
+    assert_eq!(changed(&repo, "3"), ["b"]);
+    repo.write("a", "4\n");
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["new", "tracked"]);
+    assert_eq!(changed(&repo, "4"), ["a"]);
+    // Gone is gone, also while it can't be read.
+    repo.remove("new");
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["tracked"]);
+    assert_eq!(changed(&repo, "5"), ["new"]);
+}
+
+#[test]
+fn p3_what_a_turn_did_not_hold_is_left_alone_though_its_tree_has_what_was_there_before() {
+    let repo = with_closed_files();
+    repo.edio_without_rights(["snapshot"]).ok();
+    open(&repo);
+    for path in ["tracked", "new"] {
+        repo.write(path, "3\n");
+    }
+    repo.edio_without_rights(["snapshot"]).ok();
+    let restored = repo.edio_without_rights(["restore", "2"]);
+    for path in ["tracked", "new"] {
+        assert!(restored.ok().stderr.contains(path), "{restored}");
+        assert_eq!(repo.read(path), "3\n");
+    }
+    repo.write("a", "4\n");
+    repo.edio_without_rights(["snapshot"]).ok();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
+    // By its name, too.
+    let restored = repo.edio_without_rights(["restore", "2", "-f", "tracked"]);
+    assert!(restored.ok().stderr.contains("tracked"), "{restored}");
+    assert_eq!(repo.read("tracked"), "3\n");
+    // Nor is it removed for a turn that lacks it.
+    repo.edio_without_rights(["restore", "1"]).ok();
+    assert_eq!(repo.read("tracked"), "1\n");
+    assert_eq!(repo.read("new"), "1\n");
+}
+
+#[test]
+fn p4_what_can_not_be_saved_is_never_overwritten_though_the_trees_are_the_same() {
+    let repo = with_closed_files();
+    repo.chmod("new", 0o644);
+    repo.write("tracked", "unsaved\n");
+    repo.edio_without_rights(["snapshot"]).ok();
+    let ran = repo.edio_without_rights(["restore", "1"]);
+    assert!(ran.fails(3).stderr.contains("tracked"), "{ran}");
+    assert_eq!(repo.read("tracked"), "unsaved\n");
+    assert_eq!(repo.read("a"), "2\n");
+    // What does not concern it goes on to be possible.
+    repo.edio_without_rights(["restore", "1", "-f", "a"]).ok();
+    assert_eq!(repo.read("a"), "0\n");
+    repo.edio_without_rights(["undo"]).ok();
+    assert_eq!(repo.read("a"), "2\n");
+    repo.edio_without_rights(["revert", "2"]).ok();
+    assert_eq!(repo.read("a"), "0\n");
+    repo.edio_without_rights(["undo"]).ok();
+    repo.edio_without_rights(["undo"]).fails(3);
+    assert_eq!(repo.read("tracked"), "unsaved\n");
+}
+
+#[test]
+fn what_can_not_be_read_behind_conversions_does_not_stop_a_turn() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "core.autocrlf", "true"]);
+    for path in ["tracked", "new"] {
+        repo.write(path, "one\r\n");
+    }
+    repo.git(["add", "tracked"]);
+    repo.commit("line ends");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.write("a", "1\n");
+    for path in ["tracked", "new"] {
+        repo.chmod(path, 0o000);
+    }
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["new", "tracked"]);
+    assert_eq!(changed(&repo, "2"), ["a"]);
+    open(&repo);
+    repo.write("a", "2\n");
+    repo.edio_without_rights(["snapshot"]).ok();
+    for path in ["tracked", "new"] {
+        repo.write(path, "two\n");
+    }
+    repo.edio_without_rights(["restore", "3"]).ok();
+    for path in ["tracked", "new"] {
+        assert_eq!(repo.read(path), "one\r\n");
+    }
+}
+
+#[test]
+fn p2_a_folder_that_became_a_repository_is_not_told_as_deleted() {
+    let repo = Repo::with(&[("d/tracked", "0\n"), ("a", "0\n")]);
+    repo.write("d/new", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.git(["init", "-q", "d"]);
+    repo.write("d/tracked", "2\n");
+    repo.write("d/new", "2\n");
+    repo.write("d/newer", "2\n");
+    repo.write("a", "2\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["d"]);
+    assert_eq!(changed(&repo, "2"), ["a"]);
+    repo.write("a", "3\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["d"]);
+    assert_eq!(changed(&repo, "3"), ["a"]);
+    repo.edio(["restore", "2"]).ok();
+    assert_eq!(repo.read("d/tracked"), "2\n");
+    let ran = repo.edio(["restore", "1"]);
+    assert!(ran.fails(3).stderr.contains("a repository"), "{ran}");
+    repo.remove("d/.git");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.manifest_in(&repo.turn_ref(1)), repo.manifest());
+}
+
+#[test]
+fn p2_an_untracked_file_that_grew_too_large_is_not_told_as_deleted() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.maxFileSize", "100"]);
+    repo.write("new", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("new", "x".repeat(200));
+    repo.write("a", "2\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["new"]);
+    assert_eq!(changed(&repo, "2"), ["a"]);
+    let ran = repo.edio(["restore", "1"]);
+    assert!(ran.fails(3).stderr.contains("too large"), "{ran}");
+    repo.git(["config", "edio.maxFileSize", "1k"]);
+    repo.edio(["restore", "1"]).ok();
+    assert_eq!(repo.read("new"), "1\n");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("new"), "x".repeat(200));
+}
+
+/// git takes a folder for a repository where there is one: an empty `.git`, or one that points nowhere, is none.
+#[test]
+fn p2_what_only_looks_like_a_repository_is_held() {
+    let repo = Repo::with(&[("d/tracked", "0\n"), ("e/tracked", "0\n")]);
+    std::fs::create_dir(repo.path("d/.git")).unwrap();
+    repo.write("e/.git", "gitdir: ../nowhere\n");
+    for path in ["d/tracked", "d/new", "e/tracked", "e/new"] {
+        repo.write(path, "1\n");
+    }
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), [""; 0]);
+    for path in ["d/tracked", "d/new", "e/tracked", "e/new"] {
+        assert_eq!(repo.in_turn(1, path).as_deref(), Some("1\n"));
+        repo.write(path, "2\n");
+    }
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1"]).ok();
+    for path in ["d/tracked", "d/new", "e/tracked", "e/new"] {
+        assert_eq!(repo.read(path), "1\n");
+    }
+    repo.edio(["restore", "0"]).ok();
+    assert!(!repo.has("d/new") && !repo.has("e/new"));
+    assert!(repo.has("d/.git") && repo.has("e/.git"));
+}
