@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::accept::{committed, run, says_of};
 use crate::common::{Ran, Repo, edio_binary};
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -22,16 +23,6 @@ fn sh(repo: &Repo, script: &str) {
     let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{script}: {said}");
-}
-
-/// Begins a session with the work tree as it is for its turn 0, and lets a shell change something in it.
-fn run(repo: &Repo, script: &str) {
-    repo.edio(["run", "--", "sh", "-ec", script]).ok();
-}
-
-/// What the commit at HEAD changes, a line for each path.
-fn committed(repo: &Repo) -> String {
-    repo.git(["show", "--no-renames", "--format=", "--name-status", "HEAD"])
 }
 
 /// A repository with a session of one turn, which changed `a` and added `new`.
@@ -52,10 +43,7 @@ fn seen(repo: &Repo) -> String {
 /// Accept must say no with this code and these words, and change nothing that is the user's, nor end the session.
 #[track_caller]
 fn says_no(repo: &Repo, ran: &Ran, code: i32, said: &[&str], before: &(Vec<String>, Vec<String>)) {
-    ran.fails(code);
-    for word in said {
-        assert!(ran.stderr.contains(word), "no word of {word:?}: {ran}");
-    }
+    ran.fails_with(code, said);
     assert_eq!(repo.git_state(), before.0, "{ran}");
     assert_eq!(repo.manifest(), before.1, "{ran}");
     assert_eq!(
@@ -72,14 +60,6 @@ fn says_no(repo: &Repo, ran: &Ran, code: i32, said: &[&str], before: &(Vec<Strin
 /// What must be the same where accept says no.
 fn before(repo: &Repo) -> (Vec<String>, Vec<String>) {
     (repo.git_state(), repo.manifest())
-}
-
-/// Does it say this of the path, in one line of its report?
-fn says_of(ran: &Ran, what: &str, path: &str) -> bool {
-    let words = |line: &str| line.split([' ', ':']).any(|word| word == path);
-    ran.stderr
-        .lines()
-        .any(|line| line.contains(what) && words(line))
 }
 
 // --- hooks ---

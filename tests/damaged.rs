@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::common::{Ran, Repo};
 
 /// A repository with a file `a` and three turns of it, the first of which says `v1`.
@@ -271,19 +273,12 @@ fn p4_turns_behind_a_damaged_step_keep_their_refs() {
     }
 }
 
-/// A git that is killed when it is asked for a line of turns, in the first place to look for programs.
+/// Runs edio with a git that is killed when it is asked for a line of turns.
 fn with_a_git_that_is_killed(repo: &Repo, words: &[&str]) -> Ran {
-    let bin = repo.outside().join("killed");
-    fs::create_dir_all(&bin).unwrap();
-    let path = crate::common::path();
-    let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *'rev-list --first-parent'*) kill -9 $$;; esac\nPATH='{path}' exec git \"$@\"\n"
+    let path = repo.git_instead(
+        "case \"$*\" in *'rev-list --first-parent'*) kill -9 $$;; esac\nexec \"$GIT\" \"$@\"\n",
     );
-    fs::write(bin.join("git"), script).unwrap();
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(bin.join("git"), executable).unwrap();
-    let mut command = repo.command(words);
-    repo.ran(command.env("PATH", format!("{}:{path}", bin.display())))
+    repo.ran(repo.command(words).env("PATH", path))
 }
 
 #[test]
@@ -555,14 +550,7 @@ fn a_session_that_goes_on_from_another_turn_says_so_once() {
 fn what_a_hook_found_of_a_session_is_said_by_the_next_command() {
     let repo = standing_nowhere();
     repo.write("a", "new\n");
-    let told = serde_json::json!({
-        "hook_event_name": "UserPromptSubmit",
-        "session_id": "s",
-        "cwd": repo.top,
-        "prompt": "go on",
-    });
-    let ran = repo.edio_fed(["hook", "claude"], told.to_string());
-    assert_eq!(ran.ok().stderr, "");
+    repo.claude_says("UserPromptSubmit", json!({"prompt": "go on"}));
     let ran = repo.edio(["snapshot"]);
     assert!(ran.ok().stderr.contains(NOWHERE), "{ran}");
     let again = repo.edio(["snapshot"]);

@@ -8,32 +8,18 @@ use serde_json::{Value, json};
 
 use crate::common::Repo;
 
-/// An event of Claude Code's, as its hook is told.
-fn says(repo: &Repo, event: &str, more: Value) {
-    let mut payload = json!({
-        "session_id": "s1", "cwd": repo.top, "hook_event_name": event,
-        "transcript_path": "/nowhere",
-    });
-    payload
-        .as_object_mut()
-        .unwrap()
-        .extend(more.as_object().unwrap().clone());
-    repo.edio_fed(["hook", "claude"], payload.to_string()).ok();
-}
-
 /// A turn of an agent's, with what is said for it.
 fn agent_turn(repo: &Repo, prompt: &str, reply: &str, work: impl FnOnce()) {
-    says(repo, "UserPromptSubmit", json!({ "prompt": prompt }));
+    repo.claude_says("UserPromptSubmit", json!({ "prompt": prompt }));
     work();
-    says(
-        repo,
+    repo.claude_says(
         "PostToolUse",
         json!({
             "tool_name": "Edit", "tool_use_id": "t1",
             "tool_input": { "file_path": repo.path("a").to_str().unwrap() }, "tool_response": "ok",
         }),
     );
-    says(repo, "Stop", json!({ "last_assistant_message": reply }));
+    repo.claude_says("Stop", json!({ "last_assistant_message": reply }));
 }
 
 /// The trees of the numbered turns, in order.

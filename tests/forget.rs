@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::common::{NOW, Repo, is_tried};
+use crate::common::{NOW, Repo, copy, is_tried};
 
 /// What must be nowhere any more.
 const SECRET: &str = "TOKEN=hush\n";
@@ -1088,50 +1088,29 @@ fn where_other_work_trees_cannot_be_listed_it_is_not_done() {
 // --- kills ---
 
 /// A git that counts how often it is called, and at the N-th call kills who called it. Where that one moves refs, it
-/// moves only the first few of them before.
-fn killer(repo: &Repo) {
-    let real = crate::common::real_git();
-    let git = repo.outside().join("bin/git");
-    repo.write(
-        &git,
-        format!(
-            "#!/bin/sh\n\
-             calls=0\n\
-             set -C\n\
-             until {{ true > \"$COUNT.$calls\"; }} 2>/dev/null; do calls=$((calls + 1)); done\n\
-             case \"$*\" in *update-ref*) moves=yes ;; *) moves=no ;; esac\n\
-             case $ONLY_MOVES.$moves.$calls in\n\
-             yes.yes.*|no.*.$KILL_AT) ;;\n\
-             *) exec {real} \"$@\" ;;\n\
-             esac\n\
-             case $moves in\n\
-             yes) tr '\\0' '\\n' | head -n $((3 * MOVED)) | tr '\\n' '\\0' | {real} \"$@\" ;;\n\
-             esac\n\
-             kill -9 $PPID\n"
-        ),
-    );
-    repo.chmod(&git, 0o755);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    let _ = fs::remove_dir_all(to);
-    let copied = std::process::Command::new("cp")
-        .arg("-a")
-        .args([from, to])
-        .status();
-    assert!(copied.unwrap().success());
+/// moves only the first few of them before. Returns the `PATH` that finds it.
+fn killer(repo: &Repo) -> String {
+    repo.git_instead(
+        "calls=0\n\
+         set -C\n\
+         until { true > \"$COUNT.$calls\"; } 2>/dev/null; do calls=$((calls + 1)); done\n\
+         case \"$*\" in *update-ref*) moves=yes ;; *) moves=no ;; esac\n\
+         case $ONLY_MOVES.$moves.$calls in\n\
+         yes.yes.*|no.*.$KILL_AT) ;;\n\
+         *) exec \"$GIT\" \"$@\" ;;\n\
+         esac\n\
+         case $moves in\n\
+         yes) tr '\\0' '\\n' | head -n $((3 * MOVED)) | tr '\\n' '\\0' | \"$GIT\" \"$@\" ;;\n\
+         esac\n\
+         kill -9 $PPID\n",
+    )
 }
 
 /// Forgets in a repository, killed at the N-th git, or (`None`) where the refs move, with so many moved. Was it killed?
-fn killed(repo: &Repo, at: Option<usize>, moved: usize) -> bool {
+fn killed(repo: &Repo, path: &str, at: Option<usize>, moved: usize) -> bool {
     let counts = repo.outside().join("counts");
     let _ = fs::remove_dir_all(&counts);
     fs::create_dir(&counts).unwrap();
-    let path = format!(
-        "{}:{}",
-        repo.outside().join("bin").display(),
-        crate::common::path()
-    );
     let mut command = repo.command(["forget", "-f", "env.t", "--yes"]);
     command
         .env("PATH", path)
@@ -1144,8 +1123,8 @@ fn killed(repo: &Repo, at: Option<usize>, moved: usize) -> bool {
     ran.code.is_none()
 }
 
-/// Turns with a secret in them, behind a conversion.
-fn to_be_killed() -> Repo {
+/// Turns with a secret in them, behind a conversion, and the `PATH` with which a `forget` is killed there.
+fn to_be_killed() -> (Repo, String) {
     let repo = Repo::with(&[(".gitattributes", "*.t text\n"), ("a.t", "base\n")]);
     for number in 1..=3 {
         repo.write("a.t", format!("{number}\r\n"));
@@ -1155,8 +1134,8 @@ fn to_be_killed() -> Repo {
     repo.edio(["restore", "1"]).ok();
     repo.remove("env.t");
     repo.edio(["snapshot"]).ok();
-    killer(&repo);
-    repo
+    let path = killer(&repo);
+    (repo, path)
 }
 
 /// After a kill the next commands work, and a second `forget` finishes.
@@ -1189,7 +1168,7 @@ fn goes_on(repo: &Repo, what: &str) {
 
 #[test]
 fn p5_killed_at_any_git_it_is_before_or_after() {
-    let repo = to_be_killed();
+    let (repo, path) = to_be_killed();
     let ready = repo.outside().join("ready");
     copy(&repo.top, &ready);
     let before = repo.edio_refs();
@@ -1202,7 +1181,7 @@ fn p5_killed_at_any_git_it_is_before_or_after() {
             continue;
         }
         copy(&ready, &repo.top);
-        if !killed(&repo, Some(kills), usize::MAX / 8) {
+        if !killed(&repo, &path, Some(kills), usize::MAX / 8) {
             break;
         }
         let what = format!("killed at call {kills}");
@@ -1219,7 +1198,7 @@ fn p5_killed_at_any_git_it_is_before_or_after() {
 
 #[test]
 fn p5_killed_with_some_refs_moved_the_next_command_moves_the_others() {
-    let repo = to_be_killed();
+    let (repo, path) = to_be_killed();
     let ready = repo.outside().join("ready");
     copy(&repo.top, &ready);
     repo.edio(["forget", "-f", "env.t", "--yes"]).ok();
@@ -1228,7 +1207,7 @@ fn p5_killed_with_some_refs_moved_the_next_command_moves_the_others() {
     for moved in (0..=refs).filter(|moved| is_tried(*moved)) {
         for remembered in [true, false] {
             copy(&ready, &repo.top);
-            assert!(killed(&repo, None, moved));
+            assert!(killed(&repo, &path, None, moved));
             let what = format!("killed with {moved} refs moved, remembered {remembered}");
             match remembered {
                 true => {
@@ -1252,20 +1231,13 @@ fn p5_killed_with_some_refs_moved_the_next_command_moves_the_others() {
 #[test]
 fn p6_a_ref_that_moves_meanwhile_stops_it_and_nothing_changes() {
     let repo = two_arms();
-    let paths = crate::common::path();
-    let real = crate::common::real_git();
     let ops = format!("refs/edio/active/{}/ops", repo.sessions("active")[0]);
-    let git = repo.outside().join("bin/git");
-    repo.write(
-        &git,
-        format!(
-            "#!/bin/sh\ncase \"$*\" in *update-ref*) {real} -c core.hooksPath=/dev/null update-ref {ops} HEAD ;; esac\nexec {real} \"$@\"\n"
-        ),
-    );
-    repo.chmod(&git, 0o755);
+    let path = repo.git_instead(&format!(
+        "case \"$*\" in *update-ref*) \"$GIT\" -c core.hooksPath=/dev/null update-ref {ops} HEAD ;; esac\n\
+         exec \"$GIT\" \"$@\"\n"
+    ));
     let before = repo.edio_refs();
     let mut command = repo.command(["forget", "-f", "d/env", "--yes"]);
-    let path = format!("{}:{paths}", repo.outside().join("bin").display());
     let ran = repo.ran(command.env("PATH", path));
     ran.fails(1);
     let others = |refs: &str| -> Vec<String> {

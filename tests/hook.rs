@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo, edio_binary, fed};
+use crate::common::{Ran, Repo, edio_binary, fed, payload};
 
 /// Has an agent's hook called with this on its standard input. It must end well, and in silence (P8).
 fn call(repo: &Repo, agent: &str, payload: impl AsRef<[u8]>) {
@@ -41,15 +41,7 @@ impl<'a> Claude<'a> {
     }
 
     fn says(&self, event: &str, more: Value) {
-        let mut payload = json!({
-            "session_id": self.session,
-            "transcript_path": "/nowhere.jsonl",
-            "cwd": self.cwd,
-            "hook_event_name": event,
-        });
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let payload = payload(self.session, &self.cwd, event, more);
         call(self.repo, "claude", payload.to_string());
     }
 
@@ -1093,19 +1085,13 @@ fn p8_what_takes_too_long_is_finished_behind() {
     let claude = Claude::at(&repo);
     claude.is_told("slowly");
     repo.write("a", "1\n");
-    let folder = repo.outside().join("slow");
-    fs::create_dir(&folder).unwrap();
     let go_on = repo.outside().join("go on");
-    let script = format!(
-        "#!/bin/sh\nfor word; do [ \"$word\" != status ] || while ! [ -e '{}' ]; do sleep 0.05; done; done\nexec '{}' \"$@\"\n",
-        go_on.display(),
-        crate::common::real_git()
-    );
-    fs::write(folder.join("git"), script).unwrap();
-    repo.chmod(folder.join("git"), 0o755);
-    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "Stop"});
+    let path = repo.git_instead(&format!(
+        "for word; do [ \"$word\" != status ] || while ! [ -e '{}' ]; do sleep 0.05; done; done\nexec \"$GIT\" \"$@\"\n",
+        go_on.display()
+    ));
+    let payload = payload("s1", &repo.top, "Stop", json!({}));
     let mut command = repo.command(["hook", "claude"]);
-    let path = format!("{}:/usr/bin:/bin", folder.display());
     command.env("PATH", path).env_remove("EDIO_HOOK_WAIT");
     call_as(&mut command, payload.to_string());
     // The hook has ended, and git has not.

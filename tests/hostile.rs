@@ -430,46 +430,65 @@ fn no_turn_is_written_through_a_link_of_another() {
     scene.plays("revert 3|restore 2|revert 2|accept x|undo|restore 3");
 }
 
+/// A turn 2 whose message claims this, and one that stands there.
+#[track_caller]
+fn is_checked(claim: &str) {
+    let scene = Scene::of(claim);
+    let (name, _) = claim.split_once(' ').unwrap_or((claim, ""));
+    let told = scene.message(2);
+    let others = told.lines().filter(|line| !line.starts_with(name));
+    let message: String = others
+        .chain([claim])
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let commit = scene.commit(&scene.sound_tree(), &scene.honest(), &message);
+    scene.point("2", &commit);
+    scene.plays("log|show 2|restore 2|undo");
+    scene.point("current", &commit);
+    scene.plays(LOOKS);
+    scene.plays(DEEDS);
+}
+
 #[test]
-fn what_a_message_claims_is_checked() {
-    let claims = [
+fn which_turn_a_message_claims_to_be_is_checked() {
+    for claim in [
         "Edio-Turn: 2\nEdio-Turn: 99",
         "Edio-Turn: 99999999999999999999",
         "Edio-Turn: 4294967295",
-        "Edio-Turn: -2",
         "Edio-Turn: 2.1",
         "Edio-Kind: step",
         "Edio-Kind: baseline",
         "Edio-Kind: evil",
-        "Edio-Worktree: ../../../victim",
-        "Edio-Stat: 18446744073709551615 18446744073709551615 18446744073709551615",
-        "Edio-Stat: -1 0 0",
+        "\0",
+    ] {
+        is_checked(claim);
+    }
+}
+
+#[test]
+fn where_a_message_claims_to_be_from_is_checked() {
+    for claim in [
         "Edio-Session: sess_1_00000000",
         "Edio-Session: ../../x",
+        "Edio-Worktree: ../../../victim",
+        "Edio-Head: 0000000000000000000000000000000000000000",
+        "Edio-Branch: --evil\x1b[2J\nEdio-Agent: evil\x1b]0;x\x07\u{202e}\nEdio-Status: evil\nEdio-Exit: 99999999999",
+    ] {
+        is_checked(claim);
+    }
+}
+
+#[test]
+fn what_a_message_claims_of_its_turn_is_checked() {
+    for claim in [
+        "Edio-Stat: 18446744073709551615 18446744073709551615 18446744073709551615",
+        "Edio-Stat: -1 0 0",
         "Edio-Skipped: 1 [",
         "Edio-Skipped: 2 [{\"path\":\"../victim\",\"why\":\"nested\"},{\"path\":\".git/hooks\",\"why\":\"special\"}]",
         "Edio-Skipped: 18446744073709551615 []",
         "Edio-Side: 1111111111111111111111111111111111111111",
-        "Edio-Branch: --evil\x1b[2J",
-        "Edio-Head: 0000000000000000000000000000000000000000",
-        "Edio-Agent: evil\x1b]0;x\x07\u{202e}\nEdio-Status: evil\nEdio-Exit: 99999999999",
-        "\0",
-    ];
-    for claim in claims {
-        let scene = Scene::of(claim);
-        let (name, _) = claim.split_once(' ').unwrap_or((claim, ""));
-        let told = scene.message(2);
-        let others = told.lines().filter(|line| !line.starts_with(name));
-        let message: String = others
-            .chain([claim])
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let commit = scene.commit(&scene.sound_tree(), &scene.honest(), &message);
-        scene.point("2", &commit);
-        scene.plays("log|show 2|restore 2|undo");
-        scene.point("current", &commit);
-        scene.plays(LOOKS);
-        scene.plays(DEEDS);
+    ] {
+        is_checked(claim);
     }
 }
 

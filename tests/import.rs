@@ -368,22 +368,12 @@ fn in_a_repository_with_sha256_it_is_the_same() {
 #[test]
 fn conversations_and_ignored_files_stay_unless_they_are_wanted() {
     let repo = Repo::with(&[("a", "0\n")]);
-    let says = |event: &str, more: serde_json::Value| {
-        let mut payload = serde_json::json!({
-            "session_id": "s1", "cwd": repo.top, "hook_event_name": event,
-        });
-        payload
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        repo.edio_fed(["hook", "claude"], payload.to_string()).ok();
-    };
-    says(
+    repo.claude_says(
         "UserPromptSubmit",
         serde_json::json!({ "prompt": "first line\n\nprivate words" }),
     );
     repo.write("a", "1\n");
-    says(
+    repo.claude_says(
         "Stop",
         serde_json::json!({ "last_assistant_message": "closing words" }),
     );

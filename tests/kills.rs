@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Ran, Repo, is_tried};
+use crate::common::{Ran, Repo, copy, is_tried};
 use crate::journal::{kept, turn_of};
 
 /// What happens to the edio that started a git, or to what that git does.
@@ -82,12 +82,61 @@ impl Fault {
     }
 }
 
+/// A git that counts how often it is called, and plays a fault the N-th time: when it is told what to do, since it may
+/// have been started long before that. Returns the `PATH` that finds it.
+fn killer(repo: &Repo) -> String {
+    repo.git_instead(
+        "calls=0\n\
+         set -C\n\
+         until { true > \"$COUNT.$calls\"; } 2>/dev/null; do calls=$((calls + 1)); done\n\
+         case $FAULT in\n\
+         [0-9]*) case \"$*\" in *\" cat-file \"*) ;; *) exec \"$GIT\" \"$@\" ;; esac ;;\n\
+         watched|torn*) case \"$*\" in *\" update-ref \"*) ;; *) exec \"$GIT\" \"$@\" ;; esac\n\
+            cat > \"$COUNT.ordered.$calls\"\n\
+            exec < \"$COUNT.ordered.$calls\"\n\
+            moves=0\n\
+            until { true > \"$COUNT.moving.$moves\"; } 2>/dev/null; do moves=$((moves + 1)); done\n\
+            case $FAULT in watched) tee \"$COUNT.moves.$moves\" | \"$GIT\" \"$@\"; exit ;; esac\n\
+            [ $moves = \"$FAULT_AT\" ] || exec \"$GIT\" \"$@\" ;;\n\
+         *) [ $calls = \"$FAULT_AT\" ] || exec \"$GIT\" \"$@\" ;;\n\
+         esac\n\
+         cat > \"$COUNT.told.$calls\"\n\
+         exec < \"$COUNT.told.$calls\"\n\
+         case $FAULT in\n\
+         before) ;;\n\
+         group) kill -9 -$PPID ;;\n\
+         interrupted) kill -INT -$PPID; exit 130 ;;\n\
+         terminated) kill -TERM $PPID; sleep 0.05; \"$GIT\" \"$@\"; exit ;;\n\
+         fails) echo 'fatal: it was told to fail' >&2; exit 128 ;;\n\
+         garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
+         cut) \"$GIT\" \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
+         after) \"$GIT\" \"$@\" ;;\n\
+         torn*) tr '\\0' '\\n' | sed -E '/^(start|commit)$/d' > \"$COUNT.in\"\n\
+            moved=$(awk -v n=${FAULT#torn } '/^(create|delete) /{l=2} /^update /{l=3} \
+                /^(create|update|delete) /{if (n-- == 0) exit; lines += l} END{print lines + 0}' \"$COUNT.in\")\n\
+            head -n $moved \"$COUNT.in\" | tr '\\n' '\\0' | \"$GIT\" \"$@\"\n\
+            tail -n +$((moved + 1)) \"$COUNT.in\" | sed -nE 's/^(create|update|delete) //p' | while read -r ref; do\n\
+                mkdir -p \"$(dirname \"$GIT_DIR/$ref\")\"; touch -d '1 hour ago' \"$GIT_DIR/$ref.lock\"\n\
+            done ;;\n\
+         *) ops=$(cat \"$GIT_DIR\"/refs/edio/active/*/ops 2>/dev/null)\n\
+            \"$GIT\" \"$@\" | head -c $FAULT\n\
+            tries=100; until [ \"$ops\" != \"$(cat \"$GIT_DIR\"/refs/edio/active/*/ops 2>/dev/null)\" ] || \
+                [ $tries = 0 ]; do sleep 0.01; tries=$((tries - 1)); done\n\
+            state=R\n\
+            while [ \"$state\" = R ] || [ \"$state\" = D ]; do read -r _ _ state _ < /proc/$PPID/stat; done ;;\n\
+         esac\n\
+         kill -9 $PPID\n",
+    )
+}
+
 /// What is hit: a command in a repository that was made ready for it.
 struct Scene {
     repo: Repo,
     words: &'static [&'static str],
     /// As it was made ready: the scratch copy of it is where edio is killed.
     ready: PathBuf,
+    /// The `PATH` with which it is hit.
+    path: String,
     before: State,
     after: State,
 }
@@ -108,83 +157,26 @@ impl Scene {
         repo.edio(words).ok();
         let after = State::of(&repo);
         copy(&ready, &repo.top);
-        let scene = Self {
+        Self {
+            path: killer(&repo),
             repo,
             words,
             ready,
             before,
             after,
-        };
-        scene.write_killer();
-        scene
-    }
-
-    /// A git that counts how often it is called, and plays a fault the N-th time: when it is told what to do, since it may
-    /// have been started long before that.
-    fn write_killer(&self) {
-        let real = crate::common::real_git();
-        let git = self.repo.outside().join("bin/git");
-        self.repo.write(
-            &git,
-            format!(
-                "#!/bin/sh\n\
-                 calls=0\n\
-                 set -C\n\
-                 until {{ true > \"$COUNT.$calls\"; }} 2>/dev/null; do calls=$((calls + 1)); done\n\
-                 case $FAULT in\n\
-                 [0-9]*) case \"$*\" in *\" cat-file \"*) ;; *) exec {real} \"$@\" ;; esac ;;\n\
-                 watched|torn*) case \"$*\" in *\" update-ref \"*) ;; *) exec {real} \"$@\" ;; esac\n\
-                    cat > \"$COUNT.ordered.$calls\"\n\
-                    exec < \"$COUNT.ordered.$calls\"\n\
-                    moves=0\n\
-                    until {{ true > \"$COUNT.moving.$moves\"; }} 2>/dev/null; do moves=$((moves + 1)); done\n\
-                    case $FAULT in watched) tee \"$COUNT.moves.$moves\" | {real} \"$@\"; exit ;; esac\n\
-                    [ $moves = \"$FAULT_AT\" ] || exec {real} \"$@\" ;;\n\
-                 *) [ $calls = \"$FAULT_AT\" ] || exec {real} \"$@\" ;;\n\
-                 esac\n\
-                 cat > \"$COUNT.told.$calls\"\n\
-                 exec < \"$COUNT.told.$calls\"\n\
-                 case $FAULT in\n\
-                 before) ;;\n\
-                 group) kill -9 -$PPID ;;\n\
-                 interrupted) kill -INT -$PPID; exit 130 ;;\n\
-                 terminated) kill -TERM $PPID; sleep 0.05; {real} \"$@\"; exit ;;\n\
-                 fails) echo 'fatal: it was told to fail' >&2; exit 128 ;;\n\
-                 garbage) printf 'gar\\0bage\\n\\377'; exit 0 ;;\n\
-                 cut) {real} \"$@\" > \"$COUNT.out\"; head -c $(($(wc -c < \"$COUNT.out\") / 2)) \"$COUNT.out\"; exit 137 ;;\n\
-                 after) {real} \"$@\" ;;\n\
-                 torn*) tr '\\0' '\\n' | sed -E '/^(start|commit)$/d' > \"$COUNT.in\"\n\
-                    moved=$(awk -v n=${{FAULT#torn }} '/^(create|delete) /{{l=2}} /^update /{{l=3}} \
-                        /^(create|update|delete) /{{if (n-- == 0) exit; lines += l}} END{{print lines + 0}}' \"$COUNT.in\")\n\
-                    head -n $moved \"$COUNT.in\" | tr '\\n' '\\0' | {real} \"$@\"\n\
-                    tail -n +$((moved + 1)) \"$COUNT.in\" | sed -nE 's/^(create|update|delete) //p' | while read -r ref; do\n\
-                        mkdir -p \"$(dirname \"$GIT_DIR/$ref\")\"; touch -d '1 hour ago' \"$GIT_DIR/$ref.lock\"\n\
-                    done ;;\n\
-                 *) ops=$(cat \"$GIT_DIR\"/refs/edio/active/*/ops 2>/dev/null)\n\
-                    {real} \"$@\" | head -c $FAULT\n\
-                    tries=100; until [ \"$ops\" != \"$(cat \"$GIT_DIR\"/refs/edio/active/*/ops 2>/dev/null)\" ] || \
-                        [ $tries = 0 ]; do sleep 0.01; tries=$((tries - 1)); done\n\
-                    state=R\n\
-                    while [ \"$state\" = R ] || [ \"$state\" = D ]; do read -r _ _ state _ < /proc/$PPID/stat; done ;;\n\
-                 esac\n\
-                 kill -9 $PPID\n"
-            ),
-        );
-        self.repo.chmod(&git, 0o755);
+        }
     }
 
     /// Runs the command until the N-th git that it starts, and into this fault. Returns `None` where it starts fewer.
     fn hit(&self, at: usize, fault: Fault) -> Option<Ran> {
         use std::os::unix::process::CommandExt;
-        let (bin, counts) = (
-            self.repo.outside().join("bin"),
-            self.repo.outside().join("counts"),
-        );
+        let counts = self.repo.outside().join("counts");
         let _ = fs::remove_dir_all(&counts);
         fs::create_dir(&counts).unwrap();
-        let path = format!("{}:{}", bin.display(), crate::common::path());
         let mut command = self.repo.command(self.words);
-        command.env("PATH", path).env("COUNT", counts.join("call"));
+        command
+            .env("PATH", &self.path)
+            .env("COUNT", counts.join("call"));
         command.env("FAULT_AT", at.to_string());
         command.env("FAULT", fault.name());
         // The group that is killed must not be that of the tests.
@@ -370,14 +362,6 @@ impl State {
             staged: repo.git(["ls-files", "-s"]),
         }
     }
-}
-
-fn copy(from: &Path, to: &Path) {
-    if to.exists() {
-        fs::remove_dir_all(to).unwrap();
-    }
-    let copied = Command::new("cp").arg("-a").args([from, to]).status();
-    assert!(copied.unwrap().success());
 }
 
 /// Locks, and files under the names that a restore uses for a moment.
@@ -740,21 +724,6 @@ fn p5_where_files_can_not_grow() {
     survives_where_writes_fail(repo, &["undo"]);
 }
 
-/// A git that kills the edio that has it do this, and does nothing.
-fn killed_at(repo: &Repo, call: &str, words: &[&str]) {
-    let git = repo.outside().join("killing/git");
-    let real = crate::common::real_git();
-    let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *'{call}'*) kill -9 $PPID; exit 1 ;; esac\nexec {real} \"$@\"\n"
-    );
-    repo.write(&git, script);
-    repo.chmod(&git, 0o755);
-    let folder = git.parent().unwrap().display();
-    let path = format!("{folder}:{}", crate::common::path());
-    let ran = repo.ran(repo.command(words).env("PATH", path));
-    assert_eq!(ran.code, None, "{ran}");
-}
-
 #[test]
 fn p5_the_lock_on_the_index_of_a_killed_accept_is_named_by_who_only_looks() {
     let accept: &[&str] = &["accept", "feat"];
@@ -770,7 +739,7 @@ fn p5_the_lock_on_the_index_of_a_killed_accept_is_named_by_who_only_looks() {
         if let Some(words) = before {
             repo.edio(words).ok();
         }
-        killed_at(&repo, call, words);
+        repo.killed_at(call, words);
         let lock = repo.path(".git/index.lock");
         assert!(lock.exists(), "{words:?} at {call}");
         let status = repo.edio(["status"]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::common::{Repo, edio_binary, path, real_git};
+use crate::common::{Repo, edio_binary, path};
 
 /// The numbers of the turns, as `log` tells them.
 fn numbers(repo: &Repo) -> Vec<u64> {
@@ -251,24 +251,17 @@ fn p6_status_is_of_the_work_tree_as_it_stands_under_the_lock() {
         repo.edio(["snapshot"]).ok();
     }
     // While it lists the turns, somebody restores one.
-    let script = format!(
-        "#!/bin/sh\n\
-         case \" $* \" in *\" for-each-ref \"*)\n\
-         {git} \"$@\" > \"$0.listed\" || exit\n\
+    let path = repo.git_instead(&format!(
+        "case \" $* \" in *\" for-each-ref \"*)\n\
+         \"$GIT\" \"$@\" > \"$0.listed\" || exit\n\
          mkdir \"$0.once\" 2>/dev/null && PATH='{path}' {edio} -q restore 1\n\
          exec cat \"$0.listed\" ;;\n\
          esac\n\
-         exec {git} \"$@\"\n",
-        git = real_git(),
+         exec \"$GIT\" \"$@\"\n",
         path = path(),
         edio = edio_binary().display(),
-    );
-    repo.write("../bin/git", script);
-    repo.chmod("../bin/git", 0o755);
-    let bin = repo.outside().join("bin");
-    let mut command = repo.command(["status"]);
-    command.env("PATH", format!("{}:{}", bin.display(), path()));
-    let ran = repo.ran(&mut command);
+    ));
+    let ran = repo.ran(repo.command(["status"]).env("PATH", path));
     assert_eq!(repo.read("a"), "one\n", "{ran}");
     assert!(ran.ok().stdout.contains("current turn 1: "), "{ran}");
     assert!(ran.stdout.contains("nothing changed since"), "{ran}");

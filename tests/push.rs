@@ -427,19 +427,13 @@ fn p9_what_looks_like_a_secret_is_refused_and_the_others_go() {
 #[test]
 fn p9_ignored_files_and_conversations_stay_unless_they_are_wanted() {
     let repo = Repo::with(&[(".gitattributes", "*.txt text\n"), ("a", "0\n")]);
-    let says = |event: &str, more: Value| {
-        let mut payload = json!({ "session_id": "s1", "cwd": repo.top, "hook_event_name": event });
-        let more = more.as_object().unwrap().clone();
-        payload.as_object_mut().unwrap().extend(more);
-        repo.edio_fed(["hook", "claude"], payload.to_string()).ok();
-    };
-    says(
+    repo.claude_says(
         "UserPromptSubmit",
         json!({ "prompt": "mixed\n\nprivate words" }),
     );
     repo.write("w.txt", "one\r\ntwo\n");
     repo.write("notes", "harmless\n");
-    says("Stop", json!({ "last_assistant_message": "closing words" }));
+    repo.claude_says("Stop", json!({ "last_assistant_message": "closing words" }));
     repo.write("w.txt", "1\n2\n");
     repo.write(".gitignore", "notes\n");
     repo.edio(["snapshot", "-m", "plain"]).ok();

@@ -390,8 +390,7 @@ fn a_message_that_comes_of_a_prompt_has_no_secret() {
     let token = ["ghp_", "b7XqLr2ZkT9vWm4YsN8cPd6HjF3gQa1EoU5t"].concat();
     let repo = Repo::with(&[("a", "base\n")]);
     for event in ["UserPromptSubmit", "Stop"] {
-        let payload = json!({"session_id": "s", "cwd": repo.top, "hook_event_name": event, "prompt": format!("use {token}")});
-        fed(&mut repo.command(["hook", "claude"]), payload.to_string());
+        repo.claude_says(event, json!({"prompt": format!("use {token}")}));
         repo.write("a", "1\n");
     }
     let log = repo.edio(["log", "--json"]).ok().json();

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use crate::common::{Repo, path, real_git};
+use crate::common::{Repo, path};
 
 fn snapshot(repo: &Repo) {
     repo.edio(["snapshot"]).ok();
@@ -1113,22 +1113,15 @@ fn restore_killed_at_the_end(repo: &Repo) {
 }
 
 fn killed_at_the_end(repo: &Repo, words: &[&str]) {
-    let git = real_git();
-    let script = format!(
-        "#!/bin/sh\n\
-         case \" $* \" in *\" update-ref \"*)\n\
+    let path = repo.git_instead(
+        "case \" $* \" in *\" update-ref \"*)\n\
          cat > \"$0.$$\"\n\
          tr '\\0' '\\n' < \"$0.$$\" | grep -q '^update refs/edio/active/.*/current$' && kill -9 $PPID && exit 1\n\
-         exec {git} \"$@\" < \"$0.$$\" ;;\n\
+         exec \"$GIT\" \"$@\" < \"$0.$$\" ;;\n\
          esac\n\
-         exec {git} \"$@\"\n"
+         exec \"$GIT\" \"$@\"\n",
     );
-    repo.write("../bin/git", script);
-    repo.chmod("../bin/git", 0o755);
-    let bin = repo.outside().join("bin");
-    let mut command = repo.command(words);
-    command.env("PATH", format!("{}:{}", bin.display(), path()));
-    let ran = repo.ran(&mut command);
+    let ran = repo.ran(repo.command(words).env("PATH", path));
     assert_eq!(ran.code, None, "{ran}");
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::common::{Ran, Repo, fed};
+use crate::common::{Ran, Repo, fed, payload};
 
 const SESSION: &str = "b4b167ec-e183-4d15-9fad-60a48a4c9735";
 
@@ -32,16 +32,9 @@ impl Worker {
     }
 
     fn says(&self, event: &str, prompt: &str, more: &Value) {
-        let mut payload = json!({
-            "session_id": SESSION,
-            "transcript_path": self.transcript,
-            "cwd": self.repo.top,
-            "hook_event_name": event,
-            "prompt_id": prompt,
-        });
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let mut payload = payload(SESSION, &self.repo.top, event, more.clone());
+        payload["transcript_path"] = json!(self.transcript);
+        payload["prompt_id"] = json!(prompt);
         let mut hook = self.repo.command(["hook", self.agent]);
         let output = fed(&mut hook, payload.to_string());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -278,12 +271,12 @@ fn an_id_that_is_none_leads_nowhere() {
     let other = work.transcript.with_file_name("secret.jsonl");
     fs::rename(&work.transcript, &other).unwrap();
     for id in ["secret", "../-r/secret", ""] {
-        let payload = |event: &str| json!({"session_id": id, "cwd": work.repo.top, "hook_event_name": event, "prompt_id": "p1", "prompt": "x"});
+        let more = json!({"prompt_id": "p1", "prompt": "x"});
         for event in ["UserPromptSubmit", "Stop"] {
             work.repo.write("a", format!("{id}{event}\n"));
             fed(
                 &mut work.repo.command(["hook", "claude"]),
-                payload(event).to_string(),
+                payload(id, &work.repo.top, event, more.clone()).to_string(),
             );
         }
         let record = work.rewind(&["last", "--files-only"]);

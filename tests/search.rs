@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::json;
 
-use crate::common::{NOW, Repo, fed};
+use crate::common::{NOW, Repo, fed, payload};
 
 /// The messages of the turns that are found, the newest first.
 fn found<W: AsRef<OsStr>>(repo: &Repo, words: impl IntoIterator<Item = W>) -> Vec<String> {
@@ -34,7 +34,7 @@ fn by(repo: &Repo, agent: &str, later: i64, path: &str, content: &str, message: 
         if writes {
             repo.write(path, content);
         }
-        let payload = json!({"session_id": agent, "cwd": repo.top, "hook_event_name": event, "prompt": message});
+        let payload = payload(agent, &repo.top, event, json!({"prompt": message}));
         let mut hook = repo.command(["hook", agent]);
         hook.env("EDIO_NOW", (NOW + later).to_string());
         assert!(fed(&mut hook, payload.to_string()).status.success());

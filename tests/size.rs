@@ -646,18 +646,13 @@ fn exclude_beats_include_and_knows_no_rules_but_its_own() {
 
 /// The most memory that edio itself took, in KiB, as each git that it started finds it: the last one ends when all is done.
 fn peak(repo: &Repo, words: &[&str]) -> u64 {
-    let paths = crate::common::path();
-    let real = crate::common::real_git();
-    let (bin, told) = (repo.outside().join("bin"), repo.outside().join("told"));
-    let script = format!(
-        "#!/bin/sh\n{real} \"$@\"\ncode=$?\n\
+    let told = repo.outside().join("told");
+    let path = repo.git_instead(&format!(
+        "\"$GIT\" \"$@\"\ncode=$?\n\
          while read -r key value _; do [ $key = VmHWM: ] && echo $value >> {}; done < /proc/$PPID/status\n\
          exit $code\n",
         told.display()
-    );
-    repo.write(bin.join("git"), script);
-    repo.chmod(bin.join("git"), 0o755);
-    let path = format!("{}:{paths}", bin.display());
+    ));
     repo.ran(repo.command(words).env("PATH", path)).ok();
     let told = fs::read_to_string(told).unwrap();
     told.lines()

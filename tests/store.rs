@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{NOW, Ran, Repo, fed, left_out};
+use crate::common::{NOW, Ran, Repo, fed, left_out, payload};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -228,8 +228,12 @@ fn p1_a_repository_is_left_as_it_is_to_the_last_byte() {
     assert_eq!(repo.read(".mcp.json"), "{}\n");
     snapshot(&repo, "first");
     repo.write("a", "two\n");
-    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "UserPromptSubmit", "prompt": "Do"});
-    fed(&mut repo.command(["hook", "claude"]), payload.to_string());
+    claude(
+        &repo,
+        &repo.top,
+        "UserPromptSubmit",
+        json!({"prompt": "Do"}),
+    );
     repo.edio(["run", "--", "sh", "-c", "echo x > b"]).ok();
     repo.edio(["restore", "1"]).ok();
     assert_eq!(repo.read("a"), "one\n");
@@ -655,10 +659,7 @@ fn a_gc_frees_what_was_pruned() {
 
 /// Has Claude Code's hook called, as it works in this folder.
 fn claude(repo: &Folder, cwd: &Path, event: &str, more: Value) {
-    let mut payload = json!({"session_id": "s1", "transcript_path": "/nowhere.jsonl", "cwd": cwd, "hook_event_name": event});
-    for (key, value) in more.as_object().unwrap() {
-        payload[key] = value.clone();
-    }
+    let payload = payload("s1", cwd, event, more);
     let mut command = repo.command(["hook", "claude"]);
     let output = fed(&mut command, payload.to_string());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -1055,8 +1056,8 @@ fn the_guard_finds_the_store() {
         "UserPromptSubmit",
         json!({"prompt": "Do"}),
     );
-    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "PreToolUse", "tool_name": "Write",
-        "tool_input": {"file_path": repo.path("a"), "content": "two"}, "tool_use_id": "1"});
+    let more = json!({"tool_name": "Write", "tool_input": {"file_path": repo.path("a"), "content": "two"}, "tool_use_id": "1"});
+    let payload = payload("s1", &repo.top, "PreToolUse", more);
     let output = fed(&mut repo.command(["hook", "claude"]), payload.to_string());
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("deny"), "{said}");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Repo, edio_binary, fed};
+use crate::common::{Repo, edio_binary, fed, payload};
 
 /// What agents say in a repository, and the transcript of one of them.
 pub struct Talk {
@@ -32,15 +32,8 @@ impl Talk {
 
     /// An agent's hook is called, and what comes of it is done.
     pub fn says(&self, agent: &str, event: &str, more: &Value) {
-        let mut payload = json!({
-            "session_id": "s1",
-            "transcript_path": self.file,
-            "cwd": self.repo.top,
-            "hook_event_name": event,
-        });
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let mut payload = payload("s1", &self.repo.top, event, more.clone());
+        payload["transcript_path"] = json!(self.file);
         // What sees to it behind the hook's back holds the ninth stream, too: so all of it has ended then.
         let mut hook = self.repo.like_edio("sh", ["hook", agent]);
         hook.args(["-c", "exec \"$0\" \"$@\" 9>&1"]);

@@ -20,16 +20,9 @@ fn index(repo: &Repo) -> [String; 3] {
 /// Undo or redo must say no with this code and these words, and change nothing at all. Returns what it said.
 #[track_caller]
 fn says_no(repo: &Repo, word: &str, code: i32, said: &[&str]) -> String {
-    let (state, files, refs) = (repo.git_state(), repo.manifest(), repo.edio_refs());
-    let ran = repo.edio([word]);
-    ran.fails(code);
-    for word in said {
-        assert!(ran.stderr.contains(word), "no word of {word:?}: {ran}");
-    }
-    assert_eq!(repo.manifest(), files, "{ran}");
-    assert_eq!(repo.git_state(), state, "{ran}");
+    let refs = repo.edio_refs();
+    let ran = repo.says_no([word], code, said);
     assert_eq!(repo.edio_refs(), refs, "{ran}");
-    assert!(!repo.has(".git/index.lock"));
     ran.stderr
 }
 
@@ -761,27 +754,10 @@ fn an_accept_that_was_refused_is_not_made_by_an_undo() {
     assert_eq!(repo.read("a"), "2\n");
 }
 
-/// A git that kills the edio that started it, before it does what these words are a part of. Returns the `PATH`.
-fn killing_git(repo: &Repo, words: &str) -> String {
-    let paths = crate::common::path();
-    let mut folders = paths.split(':').map(|folder| format!("{folder}/git"));
-    let real = folders.find(|git| fs::metadata(git).is_ok()).unwrap();
-    let bin = repo.outside().join("bin");
-    let git = bin.join("git");
-    repo.write(
-        &git,
-        format!("#!/bin/sh\ncase \"$*\" in *{words}*) kill -9 $PPID; exit 1 ;; esac\nexec {real} \"$@\"\n"),
-    );
-    repo.chmod(&git, 0o755);
-    format!("{}:{paths}", bin.display())
-}
-
 #[test]
 fn p5_an_accept_that_was_killed_is_not_made_by_an_undo() {
     let repo = turns(&["1", "2"]);
-    let path = killing_git(&repo, "\"edio accept\"");
-    let ran = repo.ran(repo.command(["accept", "feat"]).env("PATH", path));
-    assert_eq!(ran.code, None, "{ran}");
+    repo.killed_at("edio accept", &["accept", "feat"]);
     repo.edio(["undo"]).ok();
     assert_eq!(repo.git(["log", "--format=%s"]), "base");
     assert_eq!(repo.read("a"), "1\n");
@@ -793,9 +769,7 @@ fn p5_an_undo_of_an_accept_that_was_killed_is_finished_by_the_next_command() {
     let repo = staged();
     let before = index(&repo);
     repo.edio(["accept", "feat"]).ok();
-    let path = killing_git(&repo, "\"edio undo\"");
-    let ran = repo.ran(repo.command(["undo"]).env("PATH", path));
-    assert_eq!(ran.code, None, "{ran}");
+    repo.killed_at("edio undo", &["undo"]);
     // It finishes what concerns an accept: the user's hooks and name count, as they do there.
     let mut next = repo.like_edio(edio_binary(), ["accept"]);
     let ran = repo.ran(next.args(["snapshot", "--if-changed"]));

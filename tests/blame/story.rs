@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{NOW, Ran, Repo, fed};
+use crate::common::{NOW, Ran, Repo, fed, payload};
 
 /// A repository in which time passes: each thing that happens takes ten seconds.
 pub struct Story {
@@ -169,14 +169,7 @@ pub struct Agent<'a> {
 
 impl Agent<'_> {
     pub fn says(&self, event: &str, more: Value) {
-        let mut payload = json!({
-            "session_id": self.session,
-            "cwd": self.cwd,
-            "hook_event_name": event,
-        });
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let mut payload = payload(self.session, &self.cwd, event, more);
         if let Some(helper) = self.helper {
             payload["agent_id"] = json!(helper);
         }

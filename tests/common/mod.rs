@@ -14,6 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The time at which every test happens.
@@ -41,6 +42,23 @@ pub fn fed(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output
+}
+
+/// Makes a folder a copy of another, whatever stood there.
+pub fn copy(from: &Path, to: &Path) {
+    if to.exists() {
+        fs::remove_dir_all(to).unwrap();
+    }
+    let copied = Command::new("cp").arg("-a").args([from, to]).status();
+    assert!(copied.unwrap().success());
+}
+
+/// What an agent tells its hook of an event, in the words of Claude Code: more of them, and that it says this beside.
+pub fn payload(session: &str, cwd: &Path, event: &str, more: Value) -> Value {
+    let mut payload = json!({"session_id": session, "cwd": cwd, "hook_event_name": event});
+    let more = more.as_object().unwrap().clone();
+    payload.as_object_mut().unwrap().extend(more);
+    payload
 }
 
 /// Is this point of many tried in this run? All are where `EDIO_FAULTS` is set, else one in three, other ones each time.
@@ -98,7 +116,7 @@ impl Repo {
         self.scratch.path().canonicalize().unwrap()
     }
 
-    /// The same surroundings, with another folder as its top: a linked work tree, a nested repository.
+    /// Where a path lies that is named from the top.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.top.join(path)
     }
@@ -288,6 +306,52 @@ impl Repo {
     pub fn ran(&self, command: &mut Command) -> Ran {
         let output = command.output().unwrap();
         self.outcome(&output)
+    }
+
+    /// Has the hook of Claude Code called as it works at the top. It must end well, and in silence (P8).
+    #[track_caller]
+    pub fn claude_says(&self, event: &str, more: Value) {
+        let ran = self.edio_fed(
+            ["hook", "claude"],
+            payload("s1", &self.top, event, more).to_string(),
+        );
+        assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (Some(0), "", ""));
+    }
+
+    /// Runs edio, which must say no with this code and these words, and change nothing of the user's.
+    #[track_caller]
+    pub fn says_no<W: AsRef<OsStr>>(
+        &self,
+        words: impl IntoIterator<Item = W>,
+        code: i32,
+        said: &[&str],
+    ) -> Ran {
+        let (state, files) = (self.git_state(), self.manifest());
+        let ran = self.edio(words);
+        ran.fails_with(code, said);
+        assert_eq!(self.git_state(), state, "{ran}");
+        assert_eq!(self.manifest(), files, "{ran}");
+        assert!(!self.has(".git/index.lock"), "{ran}");
+        ran
+    }
+
+    /// Has a script for the shell stand in for git; the real one is `"$GIT"` in it. Returns the `PATH` for whom it is to be
+    /// so.
+    pub fn git_instead(&self, script: &str) -> String {
+        let git = self.outside().join("bin/git");
+        self.write(&git, format!("#!/bin/sh\nGIT='{}'\n{script}", real_git()));
+        self.chmod(&git, 0o755);
+        format!("{}:{}", self.outside().join("bin").display(), path())
+    }
+
+    /// Runs edio, which is killed by the first git of its that has these words in its own, before that one does anything.
+    #[track_caller]
+    pub fn killed_at(&self, call: &str, words: &[&str]) {
+        let path = self.git_instead(&format!(
+            "case \"$*\" in *'{call}'*) kill -9 $PPID; exit 1 ;; esac\nexec \"$GIT\" \"$@\"\n"
+        ));
+        let ran = self.ran(self.command(words).env("PATH", path));
+        assert_eq!(ran.code, None, "{ran}");
     }
 
     fn outcome(&self, output: &Output) -> Ran {
@@ -900,8 +964,18 @@ impl Ran {
         self
     }
 
+    /// It must have ended with this exit code, and said why in these words, among others.
+    #[track_caller]
+    pub fn fails_with(&self, code: i32, said: &[&str]) -> &Self {
+        self.fails(code);
+        for word in said {
+            assert!(self.stderr.contains(word), "no word of {word:?}: {self}");
+        }
+        self
+    }
+
     /// Each line of stdout, as JSON.
-    pub fn json(&self) -> Vec<serde_json::Value> {
+    pub fn json(&self) -> Vec<Value> {
         let lines = self.stdout.lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap())
