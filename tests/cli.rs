@@ -1801,6 +1801,54 @@ fn on_a_full_disk_nothing_is_changed() {
     );
 }
 
+/// Another edio, or what stands in for it, that holds the lock of the work tree until its input ends.
+fn holds_the_lock(repo: &Repo) -> std::process::Child {
+    let mut holder = Command::new("flock");
+    repo.surround(&mut holder);
+    holder
+        .arg("--no-fork")
+        .arg(repo.path(".git/edio/lock"))
+        .args(["sh", "-c", "echo held; exec timeout 20 cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
+    let mut line = [0; 5];
+    std::io::Read::read_exact(holder.stdout.as_mut().unwrap(), &mut line).unwrap();
+    holder
+}
+
+#[test]
+fn who_is_waited_for_is_said_once() {
+    use std::io::{BufRead, BufReader};
+    let repo = with_turns();
+    let waiting = |flags: &[&str]| {
+        let mut holder = holds_the_lock(&repo);
+        let words = [&["snapshot", "--if-changed"][..], flags].concat();
+        let mut command = repo.command(words);
+        let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(waiting.stderr.take().unwrap());
+        let mut first = String::new();
+        said.read_line(&mut first).unwrap();
+        drop(holder.stdin.take());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
+        assert!(waiting.wait().unwrap().success());
+        let pid = holder.id();
+        holder.wait().unwrap();
+        (first, rest, pid)
+    };
+    let (first, rest, pid) = waiting(&[]);
+    let expected =
+        format!("waiting for another edio, process {pid}, which is at work in this work tree\n");
+    assert_eq!(first, expected);
+    assert!(!rest.contains("waiting"), "{rest}");
+    let (first, rest, pid) = waiting(&["--json"]);
+    let expected = format!(
+        "{{\"v\":1,\"warning\":\"waiting for another edio, process {pid}, which is at work in this work tree\"}}\n"
+    );
+    assert_eq!((first, rest), (expected, String::new()));
+}
+
 #[test]
 fn an_interrupt_ends_what_waits_for_the_lock() {
     let repo = with_turns();

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::history::baseline::begin_here;
 use crate::history::git::{Group, Oid, git_bytes};
 use crate::history::limits::TooMuch;
+use crate::history::lock::Patience;
 use crate::history::prompt::{self, Now};
 use crate::history::scan::scan;
 use crate::history::snapshot::{Request, Unchanged, close_steps, ground, record, remember, take};
@@ -99,8 +100,10 @@ struct Watch {
 impl Watch {
     fn begin(context: &Context, command: &[OsString], seconds: u64) -> Self {
         let (stop, stopped) = mpsc::channel();
+        // Nothing is said while the terminal is the command's.
         let place = Place {
             group: Group::Own,
+            patience: Patience::default(),
             ..context.place.clone()
         };
         let message = as_typed(command);
