@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::graph::Graph;
 use super::shown::calls::{self, CallRecord};
 use super::shown::record::TurnRecord;
-use super::{Context, Printed, name_damaged, paths_meant, plural, stat};
+use super::{Context, Printed, name_damaged, name_foreign, paths_meant, plural, stat};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::compare::tree_now;
@@ -109,6 +109,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             heading(context, session)?;
         }
         name_damaged(&mut context.term, session);
+        name_foreign(&mut context.term, session);
         let lineage = match args.needs_steps() {
             true => session.lineage(&workspace)?,
             false => session.lineage_of_turns(&workspace)?,

@@ -315,6 +315,14 @@ fn name_damaged(term: &mut Term, session: &Session) {
     }
 }
 
+/// Names what stands among the turns of a session, and is none.
+fn name_foreign(term: &mut Term, session: &Session) {
+    for foreign in &session.foreign {
+        term.warn(format!("{}: {}", session.id, foreign.what()));
+        term.hint(foreign.look());
+    }
+}
+
 /// `3 files, +12 -4`.
 fn stat(stat: &crate::history::git::Stat) -> String {
     let files = plural(stat.files as usize, "file");

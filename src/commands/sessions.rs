@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, NAMED, Printed, moment, plural};
+use super::{Context, NAMED, Printed, moment, name_foreign, plural};
 use crate::clock;
 use crate::error::{Error, Result, first_of};
 use crate::history::archive::close;
@@ -211,6 +211,9 @@ fn list(context: &mut Context) -> Result<u8> {
         overlaps
             .iter()
             .for_each(|overlap| warn_of(context, overlap));
+    }
+    for session in &sessions {
+        name_foreign(&mut context.term, session);
     }
     if sessions.is_empty() {
         context.term.told("there is no session yet");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
-use super::{Context, Printed, name_damaged, plural};
+use super::{Context, Printed, name_damaged, name_foreign, plural};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::accept::open_operation;
@@ -53,6 +53,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     };
     if let Some(session) = stand.session.as_ref().or(lost.as_ref()) {
         name_damaged(&mut context.term, session);
+        name_foreign(&mut context.term, session);
     }
     let seen = Seen {
         stand,

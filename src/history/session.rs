@@ -34,6 +34,8 @@ pub struct Session {
     pub refs: Vec<(Leaf, Oid)>,
     /// Those of its refs that lead to nothing that can be read.
     pub damaged: Vec<Damaged>,
+    /// What stands where its turns do, and is none.
+    pub foreign: Vec<Foreign>,
     /// The baseline, once it was looked up.
     pub baseline: Option<Turn>,
     /// The numbers of its turns, by commit: to look through all turns for each would take their square.
@@ -103,6 +105,60 @@ impl Damaged {
         Error::cannot(self.what())
             .hint("the other turns are as they were: edio log")
             .hint(self.remedy())
+    }
+}
+
+/// A commit where a turn would be, which edio does not understand. It stays, and is nothing but named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The number of the turn that would be there.
+    pub number: u32,
+    /// The commit.
+    pub commit: Oid,
+    /// The full name of the ref.
+    pub name: String,
+}
+
+impl Foreign {
+    /// Reads a ref; `None` where it is no turn's, or leads to one.
+    pub fn read(found: &RefCommit) -> Option<(SessionId, Self)> {
+        let (_, id, leaf) = refnames::parse(&found.name)?;
+        let Leaf::Turn(number) = leaf else {
+            return None;
+        };
+        let foreign = Self {
+            number,
+            commit: found.commit.oid.clone(),
+            name: found.name.clone(),
+        };
+        let turn = Turn::read(&found.commit);
+        let is_turn = turn.is_some_and(|turn| turn.number() == Number::turn(number));
+        (!is_turn).then_some((id, foreign))
+    }
+
+    /// What it is, in a person's words.
+    pub fn what(&self) -> String {
+        let Self { number, commit, .. } = self;
+        format!("turn {number} is foreign: its commit {commit} is no turn {number} of edio's")
+    }
+
+    /// How to see it.
+    pub fn look(&self) -> String {
+        format!("see it: git show {}", self.commit)
+    }
+
+    /// How to be rid of it.
+    pub fn riddance(&self) -> String {
+        format!(
+            "to be rid of it: git update-ref --no-deref -d {}",
+            self.name
+        )
+    }
+
+    fn error(&self) -> Error {
+        Error::cannot(self.what())
+            .hint(self.look())
+            .hint(self.riddance())
     }
 }
 
@@ -195,17 +251,22 @@ impl Session {
             return self.find_baseline(workspace);
         }
         self.turns.get(&number).cloned().ok_or_else(|| {
-            let damaged = self.damaged_at(Leaf::Turn(number));
-            damaged.map_or_else(
-                || Error::cannot(format!("there is no turn {number}")).hint(self.which_turns()),
-                Damaged::error,
-            )
+            let none =
+                || Error::cannot(format!("there is no turn {number}")).hint(self.which_turns());
+            let damaged = self.damaged_at(Leaf::Turn(number)).map(Damaged::error);
+            let foreign = || self.foreign_at(number).map(Foreign::error);
+            damaged.or_else(foreign).unwrap_or_else(none)
         })
     }
 
     /// What is known of a ref that can't be read.
     pub fn damaged_at(&self, leaf: Leaf) -> Option<&Damaged> {
         self.damaged.iter().find(|damaged| damaged.leaf == leaf)
+    }
+
+    /// What stands where the turn of this number would, and is none.
+    pub fn foreign_at(&self, number: u32) -> Option<&Foreign> {
+        self.foreign.iter().find(|foreign| foreign.number == number)
     }
 
     /// Refuses where something of the session can't be read: what is put away or written anew without that could be lost.
@@ -312,7 +373,10 @@ impl Session {
 
     /// Where its refs point to, but for the one of the side commits: what leads to its snapshots.
     pub fn tips(&self) -> impl Iterator<Item = &Oid> {
-        let refs = self.refs.iter().filter(|(leaf, _)| *leaf != Leaf::Side);
+        let refs = self.refs.iter().filter(|(leaf, _)| match leaf {
+            Leaf::Turn(number) => self.foreign_at(*number).is_none(),
+            leaf => *leaf != Leaf::Side,
+        });
         refs.map(|(_, oid)| oid)
     }
 
@@ -387,6 +451,12 @@ impl Session {
         own.map(|turn| turn.number().turn).fold(turns, u32::max)
     }
 
+    /// The highest number that must not be given out again.
+    fn last_taken(&self) -> u32 {
+        let foreign = self.foreign.iter().map(|foreign| foreign.number);
+        foreign.fold(self.last(), u32::max)
+    }
+
     /// Knows a turn that was just taken.
     pub fn grow(&mut self, turn: &Turn) {
         self.refs
@@ -419,7 +489,7 @@ impl Session {
             side: current.note.side.clone(),
             unnoted: Unnoted::of(current),
             base,
-            last: self.last(),
+            last: self.last_taken(),
         })
     }
 
@@ -614,6 +684,7 @@ impl Session {
             side: None,
             refs: Vec::new(),
             damaged: Vec::new(),
+            foreign: Vec::new(),
             baseline: None,
             numbers: HashMap::new(),
         }
@@ -644,11 +715,14 @@ impl Session {
         self.refs.push((found.leaf, commit.oid.clone()));
         match found.leaf {
             // A commit that edio does not understand is not taken for a turn.
-            Leaf::Turn(number) => {
-                if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
-                    self.know(turn);
-                }
-            }
+            Leaf::Turn(number) => match turn.filter(|turn| turn.number() == Number::turn(number)) {
+                Some(turn) => self.know(turn),
+                None => self.foreign.push(Foreign {
+                    number,
+                    name: refnames::name(self.shelf, &self.id, found.leaf),
+                    commit: commit.oid,
+                }),
+            },
             Leaf::Current => self.current = turn,
             Leaf::Ops => self.ops = Some(commit),
             Leaf::Side => self.side = Some(commit.oid),
