@@ -1801,6 +1801,37 @@ fn on_a_full_disk_nothing_is_changed() {
     );
 }
 
+#[test]
+fn a_path_that_is_nowhere_has_no_differences() {
+    let repo = with_turns();
+    for words in [
+        &["diff", "-f", "nosuch"][..],
+        &["diff", "1..2", "-f", "a", "-f", "nosuch"],
+        &["diff", "--workspace", "-f", "nosuch"],
+        &["diff", "-f", "nosuch", "--json"],
+    ] {
+        let ran = repo.edio(words);
+        let said = &ran.fails(1).stderr;
+        assert!(
+            said.contains("there is no nosuch, neither in the turns nor on disk"),
+            "{ran}"
+        );
+        assert_eq!(ran.stdout, "", "{ran}");
+    }
+    // What is there, and is unchanged, is a file or a folder, of a turn or on disk.
+    repo.write("d/new", "x\n");
+    for words in [
+        &["diff", "1..1", "-f", "a"][..],
+        &["diff", "1..1", "-f", "d"],
+        &["diff", "1..1", "-f", "d/new"],
+        &["diff", "1..1", "-f", "."],
+    ] {
+        let ran = repo.edio(words);
+        assert_eq!(ran.ok().stdout, "", "{ran}");
+        assert_eq!(ran.stderr, "", "{ran}");
+    }
+}
+
 /// Another edio, or what stands in for it, that holds the lock of the work tree until its input ends.
 fn holds_the_lock(repo: &Repo) -> std::process::Child {
     let mut holder = Command::new("flock");

@@ -186,6 +186,28 @@ pub fn differences(
         .differences_counted(&sides.old, &sides.new, paths)?)
 }
 
+/// Refuses paths that are nowhere: that nothing differs there says nothing.
+///
+/// # Errors
+///
+/// Neither side has one of them, nor has the disk; or git failed.
+pub fn refuse_nowhere(workspace: &Workspace, sides: &Sides, paths: &[RepoPath]) -> Result<()> {
+    for path in paths {
+        let file = path.below(&workspace.git.work_tree);
+        if file.symlink_metadata().is_err()
+            && !workspace.git.tree_has(&sides.old, path)?
+            && !workspace.git.tree_has(&sides.new, path)?
+        {
+            let hint = format!("what there is: git ls-tree -r --name-only {}", sides.new);
+            return Err(Error::cannot(format!(
+                "there is no {path}, neither in the turns nor on disk"
+            ))
+            .hint(hint));
+        }
+    }
+    Ok(())
+}
+
 /// Where the work tree stands.
 #[derive(Default)]
 pub struct Stand {
