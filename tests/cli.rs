@@ -1769,7 +1769,7 @@ before > ../before 2>/dev/null
 cat /dev/zero > .git/fill 2>/dev/null
 for words in "snapshot -m second" "accept feat" "restore 0" "run true"; do
     "$edio" $words 2> ../said; echo "$words: $?"
-    grep -q '^error: ' ../said && grep -qi 'no space\|diskspace' ../said || cat ../said
+    grep -q '^error: ' ../said && grep -qi 'no space\|diskspace' ../said && grep -q '^hint: make room' ../said || cat ../said
 done
 "$edio" log > /dev/null; echo "log: $?"
 before 2>/dev/null | cmp - ../before
@@ -1798,6 +1798,52 @@ fn on_a_full_disk_nothing_is_changed() {
     assert_eq!(
         told,
         "snapshot -m second: 1\naccept feat: 1\nrestore 0: 1\nrun true: 1\nlog: 0\nagain: 0\ntwo\n"
+    );
+}
+
+#[test]
+fn a_file_where_edios_folder_is_to_be_is_named() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".git/edio", "");
+    for words in [
+        &["snapshot", "-m", "x"][..],
+        &["init"],
+        &["status"],
+        &["log"],
+        &["doctor"],
+    ] {
+        let ran = repo.edio(words);
+        let said = &ran.fails(1).stderr;
+        assert!(
+            said.starts_with("error: what stands at "),
+            "{words:?}: {ran}"
+        );
+        assert!(said.contains("/.git/edio is no folder"), "{words:?}: {ran}");
+        assert!(
+            said.contains("hint: move it away, edio needs a folder there: mv "),
+            "{ran}"
+        );
+    }
+    repo.remove(".git/edio");
+    repo.edio(["snapshot", "-m", "x"]).ok();
+}
+
+#[test]
+fn objects_that_another_user_owns_are_named() {
+    let repo = with_turns();
+    repo.write("a", "new\n");
+    repo.give_away();
+    let status = Command::new("chmod")
+        .args(["-R", "a-w"])
+        .arg(repo.path(".git/objects"))
+        .status();
+    assert!(status.unwrap().success());
+    let ran = repo.edio_without_rights(["snapshot", "-m", "x"]);
+    assert!(
+        ran.fails(1).stderr.contains(
+            "hint: see who owns the objects of the repository, and may write there: ls -ld "
+        ),
+        "{ran}"
     );
 }
 

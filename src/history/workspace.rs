@@ -298,6 +298,7 @@ impl Workspace {
             ..found.git
         };
         if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
+            refuse_file(&scratch_of(&git))?;
             state = State {
                 git: state.git,
                 ..first.load(&scratch_of(&git))?
@@ -470,6 +471,19 @@ impl Workspace {
 
 fn scratch_of(git: &Git) -> PathBuf {
     git.git_dir.join("edio")
+}
+
+/// Something else stands where the scratch folder is to be.
+fn refuse_file(scratch: &Path) -> Result<()> {
+    if scratch.symlink_metadata().is_err() || scratch.is_dir() {
+        return Ok(());
+    }
+    let shown = scratch.display();
+    Err(
+        Error::cannot(format!("what stands at {shown} is no folder")).hint(format!(
+            "move it away, edio needs a folder there: mv {shown} {shown}.other"
+        )),
+    )
 }
 
 /// The name of the work tree.
