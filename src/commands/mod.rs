@@ -155,7 +155,7 @@ impl Context {
     /// and named.
     fn open_to_restore(&mut self) -> Result<Locked> {
         let mut workspace = Workspace::open_locked(&self.place)?;
-        match recover::settle(&mut workspace, moment()) {
+        match recover::settle(&mut workspace, moment()?) {
             Ok(None) => {}
             Ok(Some(what)) => self.term.warn(text::plain(what.as_bytes())),
             Err(error) => {
@@ -232,11 +232,8 @@ impl<T> Printed<T> for io::Result<T> {
     }
 }
 
-fn moment() -> Moment {
-    Moment {
-        seconds: clock::now(),
-        random: rand::random(),
-    }
+fn moment() -> Result<Moment> {
+    Moment::at(clock::now())
 }
 
 /// Says who is waited for.

@@ -176,7 +176,7 @@ fn look(
     if seen.as_ref() != Some(&scan.tree) {
         return Ok(Some(scan.tree));
     }
-    let moment = moment();
+    let moment = moment()?;
     let request = Request {
         kind: Kind::Step,
         message: Some(message.to_owned()),
@@ -203,7 +203,7 @@ fn before(context: &mut Context) -> Result<PathBuf> {
     let mut workspace = context.open_to_change()?;
     let top = workspace.git.work_tree.clone();
     let scan = scan(&workspace, TooMuch::Refuse)?;
-    let moment = moment();
+    let moment = moment()?;
     let shared = prompt::at_work(&workspace.state, moment.seconds);
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, shared, moment)?;
@@ -235,7 +235,7 @@ fn before(context: &mut Context) -> Result<PathBuf> {
 
 fn after(context: &mut Context, command: &[OsString], work: Work, began: i64) -> Result<()> {
     let mut workspace = context.open_locked()?;
-    let moment = moment();
+    let moment = moment()?;
     if let Some(agent) = &work.agent {
         let now = Now {
             moment,

@@ -88,7 +88,7 @@ fn put_away(context: &mut Context, id: Option<&SessionId>) -> Result<u8> {
         true => with_unsaved(&mut workspace, session)?,
         false => session,
     };
-    close(&mut workspace, session, moment())?;
+    close(&mut workspace, session, moment()?)?;
     if context.term.is_json() {
         let record = serde_json::json!({ "closed": id.as_str() });
         context.term.record(&record).printed()?;
@@ -106,7 +106,7 @@ fn with_unsaved(
     workspace: &mut crate::history::workspace::Locked,
     session: Session,
 ) -> Result<Session> {
-    let moment = moment();
+    let moment = moment()?;
     let request = Request {
         kind: Kind::Human,
         message: None,

@@ -75,7 +75,7 @@ fn see_to_one(
         note_failure(event, &job.folder, &error);
     }
     let now = Now {
-        moment: moment(),
+        moment: moment()?,
         is_late,
     };
     if let Some(prompt) = brought {
