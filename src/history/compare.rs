@@ -14,6 +14,8 @@ use super::journal;
 use super::limits::TooMuch;
 use super::line::Line;
 use super::recover::{Interrupted, interrupted};
+use super::restore::disk::Disk;
+use super::restore::{Look, OnDisk};
 use super::scan::look;
 use super::session::Session;
 use super::skipped::Skipped;
@@ -192,9 +194,9 @@ pub fn differences(
 ///
 /// Neither side has one of them, nor has the disk; or git failed.
 pub fn refuse_nowhere(workspace: &Workspace, sides: &Sides, paths: &[RepoPath]) -> Result<()> {
+    let disk = Disk::new(&workspace.git.work_tree);
     for path in paths {
-        let file = path.below(&workspace.git.work_tree);
-        if file.symlink_metadata().is_err()
+        if disk.at(path) == OnDisk::Nothing
             && !workspace.git.tree_has(&sides.old, path)?
             && !workspace.git.tree_has(&sides.new, path)?
         {
