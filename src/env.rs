@@ -22,6 +22,12 @@ pub fn hook_wait() -> Option<Duration> {
     Some(Duration::from_millis(milliseconds))
 }
 
+/// `EDIO_HOOK_PATIENCE`: how long what a hook has started waits for another edio, in milliseconds, where tests say so.
+pub fn hook_patience() -> Option<Duration> {
+    let milliseconds = var_os("EDIO_HOOK_PATIENCE")?.to_str()?.parse().ok()?;
+    Some(Duration::from_millis(milliseconds))
+}
+
 /// `EDIO_DEBUG`: is each decision of the guard to be written down?
 pub fn wants_debug_log() -> bool {
     var_os("EDIO_DEBUG").is_some_and(|value| !value.is_empty() && value != "0")

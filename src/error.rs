@@ -124,7 +124,10 @@ impl Error {
     /// Adds why it happened.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Cause + Send + Sync>>) -> Self {
-        self.cause = Some(cause.into());
+        let cause = cause.into();
+        let remedy = remedy(cause.as_ref()).map(str::to_owned);
+        self.hints.extend(remedy);
+        self.cause = Some(cause);
         self
     }
 
@@ -155,6 +158,29 @@ impl Error {
     pub fn hints(&self) -> &[String] {
         &self.hints
     }
+}
+
+/// What helps against what can befall whatever is done. git says it in the system's words, too.
+fn remedy(cause: &(dyn Cause + 'static)) -> Option<&'static str> {
+    const ROOM: &str =
+        "make room on the disk, then try it again: df -h . and df -i . tell how full it is";
+    const REMEDIES: [(&str, &str); 3] = [
+        ("No space left on device", ROOM),
+        ("Out of diskspace", ROOM),
+        (
+            "Disk quota exceeded",
+            "make room, then try it again: quota tells how much you may have",
+        ),
+    ];
+    let mut next = Some(cause);
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if let Some((_, remedy)) = REMEDIES.iter().find(|(words, _)| said.contains(words)) {
+            return Some(remedy);
+        }
+        next = cause.source();
+    }
+    None
 }
 
 impl fmt::Display for Error {
@@ -199,6 +225,16 @@ impl<T, E: Into<Box<dyn Cause + Send + Sync>>> While<T> for std::result::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_has_its_remedy_once() {
+        let full = std::io::Error::from_raw_os_error(28);
+        let inner = Error::cannot("can't write x").because(full);
+        let outer = Error::cannot("the turn can't be taken").because(inner);
+        assert_eq!(outer.hints().len(), 1);
+        assert!(outer.hints()[0].starts_with("make room on the disk"));
+        assert_eq!(Error::cannot("a").because("b").hints().len(), 0);
+    }
 
     #[test]
     fn what_is_not_named_is_counted() {

@@ -788,6 +788,24 @@ fn p5_a_held_index_lock_is_left_alone() {
 }
 
 #[test]
+fn p5_a_held_lock_on_the_branch_is_named() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write("a", "two\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let branch = repo.git(["symbolic-ref", "HEAD"]);
+    repo.write(format!(".git/{branch}.lock"), "");
+    let ran = repo.edio(["accept", "feat"]);
+    let said = &ran.fails(1).stderr;
+    let short = branch.strip_prefix("refs/heads/").unwrap();
+    let what = format!("error: another git process holds {short}\ncaused by: ");
+    assert!(said.starts_with(&what), "{ran}");
+    assert!(said.contains(&format!("/{branch}.lock exists")), "{ran}");
+    assert!(said.contains("hint: wait for it and try again"), "{ran}");
+    repo.remove(format!(".git/{branch}.lock"));
+    repo.edio(["accept", "feat"]).ok();
+}
+
+#[test]
 fn p5_a_held_lock_on_the_packed_refs_is_named_before_anything_is_done() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("a", "two\n");

@@ -37,7 +37,12 @@ struct Room {
     files: &'static [&'static str],
 }
 
-const ROOMS: [Room; 6] = [
+const ROOMS: [Room; 7] = [
+    Room {
+        power: "random numbers",
+        words: &["rand::"],
+        files: &["src/history/random.rs"],
+    },
     Room {
         power: "starting a process",
         words: &["std::process", "rustix::process"],

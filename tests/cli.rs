@@ -1769,7 +1769,7 @@ before > ../before 2>/dev/null
 cat /dev/zero > .git/fill 2>/dev/null
 for words in "snapshot -m second" "accept feat" "restore 0" "run true"; do
     "$edio" $words 2> ../said; echo "$words: $?"
-    grep -q '^error: ' ../said && grep -qi 'no space\|diskspace' ../said || cat ../said
+    grep -q '^error: ' ../said && grep -qi 'no space\|diskspace' ../said && grep -q '^hint: make room' ../said || cat ../said
 done
 "$edio" log > /dev/null; echo "log: $?"
 before 2>/dev/null | cmp - ../before
@@ -1799,6 +1799,131 @@ fn on_a_full_disk_nothing_is_changed() {
         told,
         "snapshot -m second: 1\naccept feat: 1\nrestore 0: 1\nrun true: 1\nlog: 0\nagain: 0\ntwo\n"
     );
+}
+
+#[test]
+fn a_file_where_edios_folder_is_to_be_is_named() {
+    let repo = Repo::with(&[("a", "one\n")]);
+    repo.write(".git/edio", "");
+    for words in [
+        &["snapshot", "-m", "x"][..],
+        &["init"],
+        &["status"],
+        &["log"],
+        &["doctor"],
+    ] {
+        let ran = repo.edio(words);
+        let said = &ran.fails(1).stderr;
+        assert!(
+            said.starts_with("error: what stands at "),
+            "{words:?}: {ran}"
+        );
+        assert!(said.contains("/.git/edio is no folder"), "{words:?}: {ran}");
+        assert!(
+            said.contains("hint: move it away, edio needs a folder there: mv "),
+            "{ran}"
+        );
+    }
+    repo.remove(".git/edio");
+    repo.edio(["snapshot", "-m", "x"]).ok();
+}
+
+#[test]
+fn objects_that_another_user_owns_are_named() {
+    let repo = with_turns();
+    repo.write("a", "new\n");
+    repo.give_away();
+    let status = Command::new("chmod")
+        .args(["-R", "a-w"])
+        .arg(repo.path(".git/objects"))
+        .status();
+    assert!(status.unwrap().success());
+    let ran = repo.edio_without_rights(["snapshot", "-m", "x"]);
+    assert!(
+        ran.fails(1).stderr.contains(
+            "hint: see who owns the objects of the repository, and may write there: ls -ld "
+        ),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_path_that_is_nowhere_has_no_differences() {
+    let repo = with_turns();
+    for words in [
+        &["diff", "-f", "nosuch"][..],
+        &["diff", "1..2", "-f", "a", "-f", "nosuch"],
+        &["diff", "--workspace", "-f", "nosuch"],
+        &["diff", "-f", "nosuch", "--json"],
+    ] {
+        let ran = repo.edio(words);
+        let said = &ran.fails(1).stderr;
+        assert!(
+            said.contains("there is no nosuch, neither in the turns nor on disk"),
+            "{ran}"
+        );
+        assert_eq!(ran.stdout, "", "{ran}");
+    }
+    // What is there, and is unchanged, is a file or a folder, of a turn or on disk.
+    repo.write("d/new", "x\n");
+    for words in [
+        &["diff", "1..1", "-f", "a"][..],
+        &["diff", "1..1", "-f", "d"],
+        &["diff", "1..1", "-f", "d/new"],
+        &["diff", "1..1", "-f", "."],
+    ] {
+        let ran = repo.edio(words);
+        assert_eq!(ran.ok().stdout, "", "{ran}");
+        assert_eq!(ran.stderr, "", "{ran}");
+    }
+}
+
+/// Another edio, or what stands in for it, that holds the lock of the work tree until its input ends.
+fn holds_the_lock(repo: &Repo) -> std::process::Child {
+    let mut holder = Command::new("flock");
+    repo.surround(&mut holder);
+    holder
+        .arg("--no-fork")
+        .arg(repo.path(".git/edio/lock"))
+        .args(["sh", "-c", "echo held; exec timeout 20 cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
+    let mut line = [0; 5];
+    std::io::Read::read_exact(holder.stdout.as_mut().unwrap(), &mut line).unwrap();
+    holder
+}
+
+#[test]
+fn who_is_waited_for_is_said_once() {
+    use std::io::{BufRead, BufReader};
+    let repo = with_turns();
+    let waiting = |flags: &[&str]| {
+        let mut holder = holds_the_lock(&repo);
+        let words = [&["snapshot", "--if-changed"][..], flags].concat();
+        let mut command = repo.command(words);
+        let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(waiting.stderr.take().unwrap());
+        let mut first = String::new();
+        said.read_line(&mut first).unwrap();
+        drop(holder.stdin.take());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
+        assert!(waiting.wait().unwrap().success());
+        let pid = holder.id();
+        holder.wait().unwrap();
+        (first, rest, pid)
+    };
+    let (first, rest, pid) = waiting(&[]);
+    let expected =
+        format!("waiting for another edio, process {pid}, which is at work in this work tree\n");
+    assert_eq!(first, expected);
+    assert!(!rest.contains("waiting"), "{rest}");
+    let (first, rest, pid) = waiting(&["--json"]);
+    let expected = format!(
+        "{{\"v\":1,\"warning\":\"waiting for another edio, process {pid}, which is at work in this work tree\"}}\n"
+    );
+    assert_eq!((first, rest), (expected, String::new()));
 }
 
 #[test]

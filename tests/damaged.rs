@@ -591,3 +591,60 @@ fn a_session_of_which_nothing_can_be_read_is_named_and_a_new_one_begins() {
         repo.edio(["forget", "-f", "a", "--yes"]).ok();
     }
 }
+
+/// A commit that is none of edio's, where a turn would be.
+fn with_a_foreign_turn(number: u32) -> (Repo, String) {
+    let repo = Repo::with(&[("a", "v0\n")]);
+    repo.write("a", "v1\n");
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    let foreign = ["commit-tree", "HEAD^{tree}", "-m", "not edio's"];
+    let foreign = repo.git(foreign);
+    let name = repo.turn_ref(1).replace("/1", &format!("/{number}"));
+    repo.git(["update-ref", &name, &foreign]);
+    (repo, foreign)
+}
+
+#[test]
+fn what_edio_does_not_understand_is_shown_as_foreign() {
+    let (repo, foreign) = with_a_foreign_turn(99);
+    let what = format!("turn 99 is foreign: its commit {foreign} is no turn 99 of edio's");
+    for words in [&["log"][..], &["status"], &["sessions"], &["log", "--all"]] {
+        let ran = repo.edio(words);
+        assert!(ran.ok().stderr.contains(&what), "{words:?}: {ran}");
+    }
+    let ran = repo.edio(["show", "99"]);
+    assert!(
+        ran.fails(1).stderr.starts_with(&format!("error: {what}\n")),
+        "{ran}"
+    );
+    assert!(
+        ran.stderr
+            .contains(&format!("hint: see it: git show {foreign}\n")),
+        "{ran}"
+    );
+    let ran = repo.edio(["show", "last"]);
+    assert!(ran.ok().stdout.starts_with("turn 1 "), "{ran}");
+    let ran = repo.edio(["doctor"]);
+    assert!(ran.stdout.contains(&what), "{ran}");
+    // Only edio gives out numbers; one that is taken is not given out again.
+    let ran = repo.edio(["snapshot", "-m", "after"]);
+    assert!(ran.ok().stderr.contains("turn 2: after"), "{ran}");
+    repo.write("a", "v3\n");
+    let name = repo.turn_ref(1).replace("/1", "/3");
+    repo.git(["update-ref", &name, &foreign]);
+    repo.edio(["snapshot", "-m", "over it"]).ok();
+    assert_eq!(repo.in_turn(100, "a").unwrap(), "v3\n");
+}
+
+#[test]
+fn p4_a_foreign_commit_is_not_let_go_by_an_accept() {
+    let (repo, foreign) = with_a_foreign_turn(99);
+    repo.edio(["accept", "feat"]).ok();
+    let refs = repo.edio_refs();
+    assert!(refs.contains(&format!("/99 {foreign}")), "{refs}");
+    assert_eq!(repo.sessions("active"), [""; 0]);
+    repo.edio(["undo"]).ok();
+    let ran = repo.edio(["log"]);
+    assert!(ran.ok().stderr.contains("turn 99 is foreign"), "{ran}");
+    assert_eq!(repo.sessions("active").len(), 1);
+}

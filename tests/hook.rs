@@ -1309,3 +1309,46 @@ fn what_was_cut_short_says_so() {
         assert_eq!(log(&repo, &[])[0]["status"], status, "{agent}: {payload}");
     }
 }
+
+/// A filter that hangs keeps the lock: what waits behind it must not grow without end.
+#[test]
+fn p8_a_hook_does_not_wait_for_the_lock_without_end() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let claude = Claude::at(&repo);
+    claude.is_told("first");
+    let lock = fs::File::open(repo.path(".git/edio/lock")).unwrap();
+    lock.lock().unwrap();
+    repo.write("a", "1\n");
+    let payload = json!({"session_id": "s1", "cwd": repo.top, "hook_event_name": "Stop"});
+    let mut command = repo.command(["hook", "claude"]);
+    // It is waited for the worker, which gives up.
+    command.env("EDIO_HOOK_PATIENCE", "1200");
+    call_as(&mut command, payload.to_string());
+    let log = repo.read(".git/edio/hook.log");
+    let me = std::process::id();
+    let why = format!("another edio, process {me}, is at work here for too long; ");
+    assert!(
+        log.contains(" claude ended: ") && log.contains(&why),
+        "{log}"
+    );
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let doctor = repo.edio(["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains(&format!("process {me} is at work in this work tree")),
+        "{doctor}"
+    );
+    drop(lock);
+    // Nothing is lost: the next look sees the same files.
+    claude.says("Stop", json!({}));
+    assert_eq!(repo.in_turn(1, "a").unwrap(), "1\n");
+    let doctor = repo.edio(["doctor"]);
+    assert!(
+        doctor.stdout.contains("a hook failed: ")
+            && doctor
+                .stdout
+                .contains("try: the next turn has what this one missed"),
+        "{doctor}"
+    );
+}

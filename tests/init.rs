@@ -624,6 +624,67 @@ fn permissions_stay() {
     }
 }
 
+/// What one agent's folder refuses is no reason to leave the others without edio.
+#[test]
+fn an_agent_whose_folder_can_not_be_written_is_named_and_the_others_are_connected() {
+    let repo = Repo::with(&[("a", "one\n"), (".cursor/own", "mine\n")]);
+    repo.edio(["snapshot", "-m", "first"]).ok();
+    repo.give_away();
+    repo.chmod(".cursor", 0o555);
+    let init = ["init", "--agents", "claude,cursor,gemini"];
+    let ran = repo.edio_without_rights(init);
+    let said = &ran.fails(1).stderr;
+    for path in [".cursor/hooks.json", ".cursor/mcp.json"] {
+        let warning = format!("warning: cursor: {path} is left as it is: can't write ");
+        assert!(said.contains(&warning), "{ran}");
+        assert!(!repo.has(path), "{ran}");
+    }
+    assert!(said.contains("ermission denied"), "{ran}");
+    assert!(said.contains("hint: mend that, then run it again"), "{ran}");
+    assert!(said.contains("claude: got "), "{ran}");
+    assert!(!said.contains("cursor: got "), "{ran}");
+    for path in [".claude/settings.json", ".gemini/settings.json"] {
+        assert!(repo.has(path), "{ran}");
+    }
+    assert!(!repo.read(".git/info/exclude").contains("cursor"), "{ran}");
+    let again = [&init[..], &["--json"]].concat();
+    let ran = repo.edio_without_rights(again);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let agents = &ran.json()[0]["agents"];
+    assert_eq!(agents, &serde_json::json!(["claude", "gemini"]));
+    // Once it can be written, what was left is done, and taken back again.
+    repo.chmod(".cursor", 0o755);
+    repo.edio_without_rights(init).ok();
+    assert!(repo.has(".cursor/hooks.json"));
+    repo.chmod(".cursor", 0o555);
+    let ran = repo.edio_without_rights(REMOVE);
+    let warning = "warning: cursor: .cursor/hooks.json is left as it is: can't write ";
+    assert!(ran.fails(1).stderr.contains(warning), "{ran}");
+    assert!(!repo.has(".claude/settings.json") && repo.has(".cursor/hooks.json"));
+    repo.chmod(".cursor", 0o755);
+    repo.edio_without_rights(REMOVE).ok();
+    assert_eq!(repo.manifest_of(".cursor").len(), 1);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+/// A repository need not have the folder.
+#[test]
+fn the_info_folder_goes_where_it_was_made() {
+    for is_there in [false, true] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        repo.remove(".git/info");
+        if is_there {
+            fs::create_dir(repo.path(".git/info")).unwrap();
+        }
+        repo.edio(["init", "--agents", "claude"]).ok();
+        repo.edio(["init", "--agents", "claude,gemini"]).ok();
+        assert!(repo.has(".git/info/exclude"));
+        repo.edio(REMOVE).ok();
+        assert_eq!(repo.has(".git/info"), is_there);
+        assert!(!repo.has(".git/info/exclude"));
+    }
+}
+
 #[test]
 fn only_the_users_own_files_are_written_where_that_is_asked() {
     let repo = Repo::with(&[("a", "one\n")]);

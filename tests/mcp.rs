@@ -453,6 +453,8 @@ fn no_file_outside_is_reached() {
         json!({ "turn": "1", "files": ["way-out/outside"] }),
     );
     assert!(said.contains("turn 1 has no way-out/outside"), "{said}");
+    let said = client.fails("diff", json!({ "files": ["way-out/outside"] }));
+    assert!(said.contains("there is no way-out/outside"), "{said}");
     assert_eq!(std::fs::read_to_string(outside).unwrap(), "mine\n");
 }
 
@@ -487,6 +489,11 @@ fn what_goes_wrong_is_told_to_the_model() {
             "diff",
             json!({ "turn": "1..2", "workspace": true }),
             "two turns",
+        ),
+        (
+            "diff",
+            json!({ "files": ["a", "nosuch"] }),
+            "error: there is no nosuch, neither in the turns nor on disk",
         ),
         (
             "diff",

@@ -35,11 +35,6 @@ fn snapshot_is_whole(repo: &Repo, number: u32) {
     assert_eq!(repo.manifest_in(&repo.turn_ref(number)), repo.manifest());
 }
 
-fn fifo(repo: &Repo, path: &str) {
-    let made = Command::new("mkfifo").arg(repo.path(path)).status();
-    assert!(made.unwrap().success());
-}
-
 /// A hook of every name that git knows, each of which leaves a trace.
 fn lay_traps(repo: &Repo) {
     let hooks = "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg \
@@ -581,12 +576,12 @@ fn p2_what_the_user_adds_and_takes_out_between_turns_counts() {
 #[test]
 fn p2_fifos_and_sockets_are_named_and_left_out() {
     let repo = Repo::with(&[("a", "1\n"), ("becomes", "2\n")]);
-    fifo(&repo, "pipe");
+    repo.fifo("pipe");
     fs::create_dir(repo.path("d")).unwrap();
-    fifo(&repo, "d/pipe");
+    repo.fifo("d/pipe");
     let _listening = UnixListener::bind(repo.path("socket")).unwrap();
     repo.remove("becomes");
-    fifo(&repo, "becomes");
+    repo.fifo("becomes");
     let named = skipped(&repo);
     let names: Vec<&str> = named.iter().map(|(path, _)| path.as_str()).collect();
     // git itself passes over what was never a file, so only edio's own look can name those.
@@ -676,7 +671,7 @@ fn p2_what_a_turn_does_not_hold_is_left_alone_however_much_it_is() {
     repo.commit("thirty files");
     for name in &names {
         repo.remove(name);
-        fifo(&repo, name);
+        repo.fifo(name);
     }
     let ran = repo.edio(["snapshot", "--json"]);
     assert_eq!(ran.ok().json()[0]["skipped_count"], 30);

@@ -198,6 +198,12 @@ fn p2_what_only_looks_like_a_repository_is_held() {
     let repo = Repo::with(&[("d/tracked", "0\n"), ("e/tracked", "0\n")]);
     std::fs::create_dir(repo.path("d/.git")).unwrap();
     repo.write("e/.git", "gitdir: ../nowhere\n");
+    // To read these would take for ever.
+    for fifo in ["f/.git", "g/.git/HEAD"] {
+        repo.fifo(fifo);
+    }
+    repo.write("f/new", "1\n");
+    repo.write("g/new", "1\n");
     for path in ["d/tracked", "d/new", "e/tracked", "e/new"] {
         repo.write(path, "1\n");
     }

@@ -115,11 +115,11 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         },
     };
     if args.dry_run {
-        let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment())?;
+        let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment()?)?;
         show(context, &workspace, &prepared, given)?;
         return Ok(0);
     }
-    let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment())?;
+    let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment()?)?;
     let verify = match args.no_verify {
         true => Verify::No,
         false => Verify::Yes,
@@ -130,7 +130,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
         Some(text) => Message::Given(text),
         None => Message::Edited(&mut edit),
     };
-    let accepted = accept(&mut workspace, prepared, message, verify, moment())?;
+    let accepted = accept(&mut workspace, prepared, message, verify, moment()?)?;
     report(context, &accepted)?;
     super::gc::run_behind(&context.place, workspace);
     Ok(0)

@@ -11,6 +11,7 @@ use super::{Context, Printed, stores};
 use crate::env;
 use crate::error::Result;
 use crate::history::git::Group;
+use crate::history::lock::Patience;
 use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::workspace::{Place, Workspace};
@@ -131,6 +132,7 @@ fn workspace() -> Option<Workspace> {
         attributes_elsewhere: env::has_attributes_file(),
         git: env::find_program("git"),
         waiting: None,
+        patience: Patience::default(),
         trace: None,
         group: Group::Shared,
     };

@@ -6,7 +6,7 @@ use super::shown::record::difference;
 use super::{Context, Printed, paths_meant};
 use crate::error::{Error, Result};
 use crate::history::address::{Address, Range};
-use crate::history::compare::{Comparison, Sides, differences, with_work_tree};
+use crate::history::compare::{Comparison, Sides, differences, refuse_nowhere, with_work_tree};
 use crate::history::git::{PatchStyle, RepoPath};
 use crate::history::session::Session;
 use crate::history::workspace::Workspace;
@@ -35,7 +35,7 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// There is no such turn, or git failed.
+/// There is no such turn or path, or git failed.
 pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     if !args.workspace {
         let workspace = context.open_to_list()?;
@@ -63,6 +63,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
 
 fn show(context: &mut Context, workspace: &Workspace, sides: &Sides, args: &Args) -> Result<u8> {
     let paths: Vec<RepoPath> = paths_meant(workspace, &args.files)?;
+    refuse_nowhere(workspace, sides, &paths)?;
     if context.term.is_json() {
         for found in &differences(workspace, sides, &paths)?.0 {
             context.term.record(&difference(found)).printed()?;

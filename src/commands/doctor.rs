@@ -21,6 +21,7 @@ use crate::history::git::{check_version, git_bytes};
 use crate::history::gitlock::GitLock;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
+use crate::history::lock::Lock;
 use crate::history::refnames;
 use crate::history::workspace::Workspace;
 use crate::term::{style, text, time};
@@ -315,11 +316,27 @@ fn look_at_transcripts(findings: &mut Findings, workspace: &Workspace) {
     }
 }
 
-/// The last hooks that failed.
+/// The last hooks that failed, and who keeps the others waiting.
 fn look_at_log(findings: &mut Findings, workspace: &Workspace) {
     const NAMED: usize = 5;
-    for line in hooklog::last(&workspace.scratch(), NAMED) {
-        findings.note("edio", format!("a hook failed: {line}"), None);
+    const RECENT: i64 = 7 * 24 * 60 * 60;
+    let scratch = workspace.scratch();
+    // Each begins with its time.
+    let since = time::rfc3339(clock::now() - RECENT);
+    let lines = hooklog::last(&scratch, NAMED).into_iter();
+    for line in lines.filter(|line| *line >= since) {
+        let remedy = "the next turn has what this one missed; to take it now: edio snapshot";
+        findings.note(
+            "edio",
+            format!("a hook failed: {line}"),
+            Some(remedy.to_owned()),
+        );
+    }
+    if let Some(pid) = Lock::holder(&scratch) {
+        let what =
+            format!("process {pid} is at work in this work tree, and the others wait for it");
+        let remedy = format!("if it hangs, in a filter of git's say: kill {pid}");
+        findings.note("edio", what, Some(remedy));
     }
 }
 

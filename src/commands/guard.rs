@@ -121,21 +121,21 @@ pub fn turn(
     }
     workspace.state.save(&workspace.scratch())?;
     guard.save(&workspace.scratch())?;
-    connect(context, workspace, &guard, shared)?;
-    show(context, workspace, &guard)
+    let code = connect(context, workspace, &guard, shared)?;
+    show(context, workspace, &guard).map(|shown| shown.max(code))
 }
 
-/// Writes what the connected agents need to ask, or takes it out.
+/// Writes what the connected agents need to ask, or takes it out. Returns the exit code.
 ///
 /// # Errors
 ///
-/// Something can't be written.
+/// The git directory can't be written.
 pub fn connect(
     context: &mut Context,
     workspace: &Locked,
     guard: &Guard,
     shared: bool,
-) -> Result<()> {
+) -> Result<u8> {
     let connected = Connected::load(&workspace.scratch())?;
     let wish = Wish {
         agents: connected_agents(&connected),
@@ -144,7 +144,7 @@ pub fn connect(
         scope: Scope::Guard,
     };
     if wish.agents.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let places = Places::look(workspace, wish.reach)?;
     let excludes = Excludes::read(&workspace.git).ok();
@@ -154,7 +154,7 @@ pub fn connect(
         excludes: excludes.as_ref(),
         wish: &wish,
     };
-    let plan = match guard.is_off() {
+    let mut plan = match guard.is_off() {
         true => Plan::remove(&view),
         false => Plan::connect(&view),
     };
@@ -170,7 +170,7 @@ pub fn connect(
             .term
             .warn(format!("{} is left as it is: {why}", wish.told(left.path)));
     }
-    Ok(())
+    Ok(u8::from(plan.has_failed()))
 }
 
 fn connected_agents(connected: &Connected) -> Vec<Agent> {

@@ -138,7 +138,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
     let workspace = context.open_to_change()?;
     workspace.state.save(&workspace.scratch())?;
     let wish = wish(args, &workspace)?;
-    let (plan, places) = plan(args, &workspace, &wish)?;
+    let (mut plan, places) = plan(args, &workspace, &wish)?;
     let in_sight = match &places {
         Some(places) => plan.carry_out(&workspace, places, &wish)?,
         None => Vec::new(),
@@ -153,18 +153,15 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         return Ok(code);
     }
     if args.guard {
-        return guard::turn(
-            context,
-            &workspace,
-            &Guarded::ALL,
-            guard::Switch::On,
-            args.shared,
-        );
+        let parts = &Guarded::ALL;
+        let guarded = guard::turn(context, &workspace, parts, guard::Switch::On, args.shared)?;
+        return Ok(code.max(guarded));
     }
     // Who is connected later is guarded, too.
     let guard = Guard::of(&workspace.settings);
     if !guard.is_off() && !args.remove && !args.user {
-        guard::connect(context, &workspace, &guard, args.shared)?;
+        let guarded = guard::connect(context, &workspace, &guard, args.shared)?;
+        return Ok(code.max(guarded));
     }
     Ok(code)
 }
@@ -310,7 +307,7 @@ impl<'a> Report<'a> {
     fn tell(&self, context: &mut Context) -> Result<u8> {
         if context.term.is_json() {
             context.term.record(&self.record()?).printed()?;
-            return Ok(0);
+            return Ok(u8::from(self.plan.has_failed()));
         }
         if self.args.dry_run {
             self.print_diff(context)?;
@@ -320,12 +317,14 @@ impl<'a> Report<'a> {
             false => self.tell_connected(context),
         }
         self.tell_left(context);
-        if !self.args.remove && !self.args.dry_run {
+        if self.plan.has_failed() {
+            context.term.hint("mend that, then run it again");
+        } else if !self.args.remove && !self.args.dry_run {
             context
                 .term
                 .hint("take the first turn: edio snapshot -m \"start\"");
         }
-        Ok(0)
+        Ok(u8::from(self.plan.has_failed()))
     }
 
     fn print_diff(&self, context: &mut Context) -> Result<()> {
@@ -418,12 +417,14 @@ impl<'a> Report<'a> {
         for left in &self.plan.left {
             let (path, why) = (self.wish.told(left.path), text::plain(left.why.as_bytes()));
             let mut edits = self.plan.edits.iter();
+            let failed = left.part.filter(|_| left.is_failure);
+            let whose = failed.map_or(String::new(), |(agent, _)| format!("{agent}: "));
             let warning = match edits.any(|edit| edit.path == left.path && !edit.is_idle()) {
                 true => format!("a part of {path} is left as it is: {why}"),
-                false => format!("{path} is left as it is: {why}"),
+                false => format!("{whose}{path} is left as it is: {why}"),
             };
             // Agents share files.
-            if !told.insert((left.path, &left.why, &left.add)) {
+            if !told.insert((whose, left.path, &left.why, &left.add)) {
                 continue;
             }
             context.term.warn(warning);

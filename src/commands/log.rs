@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::graph::Graph;
 use super::shown::calls::{self, CallRecord};
-use super::shown::held::name_damaged;
+use super::shown::held::{name_damaged, name_foreign};
 use super::shown::record::TurnRecord;
 use super::shown::stat::stat;
 use super::{Context, Printed, paths_meant};
@@ -112,6 +112,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             heading(context, session)?;
         }
         name_damaged(&mut context.term, session);
+        name_foreign(&mut context.term, session);
         let lineage = match args.needs_steps() {
             true => session.lineage(&workspace)?,
             false => session.lineage_of_turns(&workspace)?,

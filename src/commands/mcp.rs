@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Context, gc};
 use crate::error::{Error, Result};
+use crate::history::lock::Patience;
 use crate::history::workspace::Place;
 use crate::mcp::{self, Host};
 
@@ -36,6 +37,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
             .project
             .as_ref()
             .map_or_else(|| here.clone(), |project| here.join(project)),
+        patience: Patience::default(),
         ..context.place.clone()
     };
     mcp::serve(Host {

@@ -55,6 +55,7 @@ use crate::clock::{self, Stopwatch};
 use crate::env;
 use crate::error::{Error, Result, While};
 use crate::history::git::{Answer, Group, Prompts, Remote, RepoPath};
+use crate::history::lock::{Patience, Told};
 use crate::history::recover;
 use crate::history::refnames::SessionId;
 use crate::history::remote::{self, Way};
@@ -93,10 +94,15 @@ impl Context {
         if !real.is_dir() {
             return Err(Error::cannot(format!("{} is no folder", folder.display())));
         }
+        let patience = Patience {
+            told: (!term.is_quiet()).then(|| tell_of_waiting(term.is_json())),
+            most: None,
+        };
         Ok(Self {
             term,
             place: Place {
                 trace: verbose.then(trace),
+                patience,
                 ..place_at(real)
             },
             session,
@@ -147,7 +153,7 @@ impl Context {
     /// and named.
     fn open_to_restore(&mut self) -> Result<Locked> {
         let mut workspace = Workspace::open_locked(&self.place)?;
-        match recover::settle(&mut workspace, moment()) {
+        match recover::settle(&mut workspace, moment()?) {
             Ok(None) => {}
             Ok(Some(what)) => self.term.warn(text::plain(what.as_bytes())),
             Err(error) => {
@@ -201,6 +207,7 @@ fn place_at(folder: PathBuf) -> Place {
         stores: stores(),
         git: env::find_program("git"),
         waiting: env::at_work(),
+        patience: Patience::default(),
         trace: None,
         group: Group::Shared,
     }
@@ -223,11 +230,19 @@ impl<T> Printed<T> for io::Result<T> {
     }
 }
 
-fn moment() -> Moment {
-    Moment {
-        seconds: clock::now(),
-        random: rand::random(),
-    }
+fn moment() -> Result<Moment> {
+    Moment::at(clock::now())
+}
+
+/// Says who is waited for.
+fn tell_of_waiting(is_json: bool) -> Told {
+    Arc::new(move |holder| {
+        let who = holder.map_or(String::new(), |pid| format!(", process {pid},"));
+        term::waiting(
+            format!("waiting for another edio{who} which is at work in this work tree"),
+            is_json,
+        );
+    })
 }
 
 /// Shows each process when it has ended.

@@ -101,7 +101,7 @@ pub(super) fn perform(context: &mut Context, args: &Args) -> Result<Outcome> {
         let (wish, plan) = preview(&workspace, || find(&workspace))?;
         return Ok(Outcome::Planned(wish, Box::new(plan)));
     }
-    let (wish, restored) = restore(&mut workspace, find, moment())?;
+    let (wish, restored) = restore(&mut workspace, find, moment()?)?;
     context.tell_unsaid(&mut workspace)?;
     Ok(Outcome::Done(wish, Box::new(restored)))
 }

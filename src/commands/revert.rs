@@ -67,7 +67,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<u8> {
         }
         return Ok(0);
     }
-    let reverted = revert(&mut workspace, session, &wish, moment())?;
+    let reverted = revert(&mut workspace, session, &wish, moment()?)?;
     report(context, &wish, &reverted)?;
     Ok(0)
 }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result, While};
 use crate::history::address::Address;
 use crate::history::conversation::Keep;
 use crate::history::dialogue;
+use crate::history::random;
 use crate::history::session::Session;
 use crate::history::turn::{Kind, Number, Turn};
 use crate::history::workspace::Workspace;
@@ -332,7 +333,8 @@ impl Kept {
 
     /// Makes the new conversation: all of the file at once, and none where there is one already.
     fn make(&self) -> Result<New> {
-        let session = self.keeping.new_id(clock::now(), rand::random());
+        let random = u128::from_ne_bytes(random::bytes_or_error()?);
+        let session = self.keeping.new_id(clock::now(), random);
         let file = self
             .keeping
             .file_beside(&self.file, &self.session, &session);

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::history::baseline::begin_here;
 use crate::history::git::{Group, Oid, git_bytes};
 use crate::history::limits::TooMuch;
+use crate::history::lock::Patience;
 use crate::history::prompt::{self, Now};
 use crate::history::scan::scan;
 use crate::history::snapshot::{Request, Unchanged, close_steps, ground, record, remember, take};
@@ -101,8 +102,10 @@ struct Watch {
 impl Watch {
     fn begin(context: &Context, command: &[OsString], seconds: u64) -> Self {
         let (stop, stopped) = mpsc::channel();
+        // Nothing is said while the terminal is the command's.
         let place = Place {
             group: Group::Own,
+            patience: Patience::default(),
             ..context.place.clone()
         };
         let message = as_typed(command);
@@ -175,7 +178,7 @@ fn look(
     if seen.as_ref() != Some(&scan.tree) {
         return Ok(Some(scan.tree));
     }
-    let moment = moment();
+    let moment = moment()?;
     let request = Request {
         kind: Kind::Step,
         message: Some(message.to_owned()),
@@ -202,7 +205,7 @@ fn before(context: &mut Context) -> Result<PathBuf> {
     let mut workspace = context.open_to_change()?;
     let top = workspace.git.work_tree.clone();
     let scan = scan(&workspace, TooMuch::Refuse)?;
-    let moment = moment();
+    let moment = moment()?;
     let shared = prompt::at_work(&workspace.state, moment.seconds);
     if ground(&mut workspace)?.is_none() {
         begin_here(&mut workspace, scan, shared, moment)?;
@@ -234,7 +237,7 @@ fn before(context: &mut Context) -> Result<PathBuf> {
 
 fn after(context: &mut Context, command: &[OsString], work: Work, began: i64) -> Result<()> {
     let mut workspace = context.open_locked()?;
-    let moment = moment();
+    let moment = moment()?;
     if let Some(agent) = &work.agent {
         let now = Now {
             moment,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown::first::NAMED;
+use super::shown::held::name_foreign;
 use super::{Context, Printed, moment};
 use crate::clock;
 use crate::error::{Error, Result, first_of};
@@ -90,7 +91,7 @@ fn put_away(context: &mut Context, id: Option<&SessionId>) -> Result<u8> {
         true => with_unsaved(&mut workspace, session)?,
         false => session,
     };
-    close(&mut workspace, session, moment())?;
+    close(&mut workspace, session, moment()?)?;
     if context.term.is_json() {
         let record = serde_json::json!({ "closed": id.as_str() });
         context.term.record(&record).printed()?;
@@ -108,7 +109,7 @@ fn with_unsaved(
     workspace: &mut crate::history::workspace::Locked,
     session: Session,
 ) -> Result<Session> {
-    let moment = moment();
+    let moment = moment()?;
     let request = Request {
         kind: Kind::Human,
         message: None,
@@ -213,6 +214,9 @@ fn list(context: &mut Context) -> Result<u8> {
         overlaps
             .iter()
             .for_each(|overlap| warn_of(context, overlap));
+    }
+    for session in &sessions {
+        name_foreign(&mut context.term, session);
     }
     if sessions.is_empty() {
         context.term.told("there is no session yet");

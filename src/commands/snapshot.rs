@@ -61,7 +61,7 @@ pub fn run(context: &mut Context, args: Args) -> Result<u8> {
             false => Unchanged::Take,
         },
         work: Work::default(),
-        moment: moment(),
+        moment: moment()?,
     };
     let mut workspace = context.open_to_change()?;
     let too_much = match args.force {

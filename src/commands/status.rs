@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::shown::held::name_damaged;
+use super::shown::held::{name_damaged, name_foreign};
 use super::shown::record::{DifferenceRecord, SkippedRecord, TurnRecord, difference, skipped};
 use super::{Context, Printed};
 use crate::clock;
@@ -55,6 +55,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
     };
     if let Some(session) = stand.session.as_ref().or(lost.as_ref()) {
         name_damaged(&mut context.term, session);
+        name_foreign(&mut context.term, session);
     }
     let seen = Seen {
         stand,

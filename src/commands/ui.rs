@@ -2,7 +2,9 @@
 
 use super::{Context, gc};
 use crate::error::{Error, Result};
+use crate::history::lock::Patience;
 use crate::history::session::Session;
+use crate::history::workspace::Place;
 use crate::term::screen;
 use crate::tui::{self, Host};
 
@@ -36,7 +38,11 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
         Session::wanted(&workspace, context.session.as_ref())?;
     }
     let host = Host {
-        place: context.place.clone(),
+        place: Place {
+            // The screen is not to be written on.
+            patience: Patience::default(),
+            ..context.place.clone()
+        },
         session: context.session.clone(),
         colors: context.term.styles_out(),
         after_accept: gc::run_behind,

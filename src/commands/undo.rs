@@ -52,7 +52,7 @@ pub fn run(context: &mut Context, _: &Args) -> Result<u8> {
 /// As for [`run`].
 pub fn go(context: &mut Context, direction: Direction) -> Result<u8> {
     let mut workspace = context.open_to_change()?;
-    let undone = undo(&mut workspace, direction, Reach::Branch, moment())?;
+    let undone = undo(&mut workspace, direction, Reach::Branch, moment()?)?;
     context.tell_unsaid(&mut workspace)?;
     report(context, direction, &undone)?;
     Ok(0)

@@ -51,6 +51,14 @@ pub enum GitError {
     /// A tree has an entry that names something outside the work tree, or in a git directory.
     #[error("a turn's path can't be in a work tree: {0}")]
     Path(RepoPath),
+    /// New objects can't be given to the repository.
+    #[error("no object can be written in {}", folder.display())]
+    Objects {
+        /// The folder of its objects.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A pipe to git, or a file beside it, failed.
     #[error("{what}")]
     File {
@@ -88,6 +96,22 @@ impl GitError {
         let (_, after) = self.stderr().split_once_str("Unable to create '")?;
         let (lock, _) = after.split_once_str("': File exists")?;
         Some(os_path(lock).to_owned())
+    }
+
+    /// The folder of the objects, where that is what may not be written.
+    fn closed_objects(&self) -> Option<PathBuf> {
+        match self {
+            GitError::Objects { folder, source } => {
+                let is_closed = source.kind() == io::ErrorKind::PermissionDenied;
+                is_closed.then(|| folder.clone())
+            }
+            other => {
+                let before: &[u8] =
+                    b"insufficient permission for adding an object to repository database ";
+                let (_, after) = other.stderr().split_once_str(before)?;
+                Some(os_path(after.lines().next()?).to_owned())
+            }
+        }
     }
 
     /// What git printed on its standard error, where it said no.
@@ -150,7 +174,16 @@ impl From<GitError> for Error {
             GitError::TooOld { .. } => Error::cannot(error.to_string())
                 .hint("install a newer git, and see that it is first in PATH"),
             GitError::Path(_) => Error::cannot(error.to_string()),
-            other => Error::cannot("git failed").because(other),
+            other => {
+                let closed = other.closed_objects();
+                let error = Error::cannot("git failed").because(other);
+                closed.into_iter().fold(error, |error, folder| {
+                    let folder = folder.display();
+                    error.hint(format!(
+                        "see who owns the objects of the repository, and may write there: ls -ld {folder} {folder}/*"
+                    ))
+                })
+            }
         }
     }
 }

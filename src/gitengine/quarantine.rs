@@ -102,7 +102,10 @@ impl Git {
             Survives::PowerCut => folders.iter().try_for_each(|folder| sync(folder)),
             Survives::Kill => Ok(()),
         });
-        given.map_err(|error| failed(&objects, error))
+        given.map_err(|source| GitError::Objects {
+            folder: objects,
+            source,
+        })
     }
 
     /// By the clock of the file system.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
@@ -114,29 +114,31 @@ fn case_of(git: &Git, settings: &Settings) -> Case {
 /// what is in it is not edio's to remove.
 pub fn is_repository(folder: &Path) -> bool {
     let git = folder.join(".git");
-    let Ok(meta) = fs::metadata(&git) else {
-        return false;
-    };
-    match fs::read(&git) {
-        _ if meta.is_dir() => is_git_directory(&git),
-        Ok(pointer) if meta.is_file() => {
-            let target = pointer.strip_prefix(b"gitdir: ");
-            target.is_some_and(|target| {
-                is_git_directory(&folder.join(os_path(target.trim_ascii_end())))
-            })
-        }
-        _ => meta.is_file(),
+    match fs::metadata(&git) {
+        Ok(meta) if meta.is_dir() => is_git_directory(&git),
+        Ok(meta) if meta.is_file() => points_to_git_directory(folder, &git),
+        _ => false,
     }
 }
 
+fn points_to_git_directory(folder: &Path, git: &Path) -> bool {
+    let Ok(pointer) = beginning(git) else {
+        return true;
+    };
+    let target = pointer
+        .strip_prefix(b"gitdir: ")
+        .map(<[u8]>::trim_ascii_end);
+    target.is_some_and(|target| is_git_directory(&folder.join(os_path(target))))
+}
+
 fn is_git_directory(git: &Path) -> bool {
-    let is_head = match fs::read(git.join("HEAD")) {
+    let is_head = match beginning(&git.join("HEAD")) {
         Ok(head) => head.starts_with(b"ref:") || Oid::from_bytes(head.trim_ascii_end()).is_some(),
         // A link to a branch without a commit, as old versions of git made them.
         Err(error) if is_nowhere(&error) => git.join("HEAD").is_symlink(),
         Err(_) => true,
     };
-    let common = match fs::read(git.join("commondir")) {
+    let common = match beginning(&git.join("commondir")) {
         Ok(common) => git.join(os_path(common.trim_ascii_end())),
         Err(_) => git.to_owned(),
     };
@@ -145,6 +147,18 @@ fn is_git_directory(git: &Path) -> bool {
         Err(error) => !is_nowhere(&error),
     };
     is_head && is_there("objects") && is_there("refs")
+}
+
+/// The beginning of a file, as much as a path can be long. Anything else is as if it were not there: to read a FIFO would
+/// take for ever.
+fn beginning(file: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(file)?.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut bytes = Vec::new();
+    let open = fs::File::open(file)?;
+    open.take(5000).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn is_nowhere(error: &io::Error) -> bool {

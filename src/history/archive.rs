@@ -1,7 +1,7 @@
 //! Putting a session away, and taking it out again.
 //!
 //! An archived session has three refs: where it stood, its operations, what a work tree can't hold. Its turns are
-//! reached from these.
+//! reached from these; what stood among them and is none keeps a ref of its own.
 
 use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange};
@@ -20,7 +20,10 @@ use super::workspace::Locked;
 ///
 /// git failed. What is left is put away by the next command.
 pub fn archive(workspace: &mut Locked, session: &Session) -> Result<()> {
-    let kept = [Leaf::Current, Leaf::Ops, Leaf::Side];
+    // What is no turn is reached from nowhere else.
+    let foreign = session.foreign.iter().map(|it| Leaf::Turn(it.number));
+    let kept = [Leaf::Current, Leaf::Ops, Leaf::Side].into_iter();
+    let kept: Vec<Leaf> = kept.chain(foreign).collect();
     // What an operation has added since the session was read counts, too; and what a killed process archived already.
     let folder = refnames::folder(Shelf::Active, &session.id);
     let refs = workspace.git.ref_names(&[&folder])?;
@@ -153,7 +156,7 @@ pub fn drop_successor(workspace: &mut Locked, successor: Option<Session>) -> Res
     let Some(session) = successor else {
         return Ok(());
     };
-    if !session.turns.is_empty() || session.ops.is_some() {
+    if !session.turns.is_empty() || session.ops.is_some() || !session.foreign.is_empty() {
         return archive(workspace, &session);
     }
     let deleted = session.refs.iter().map(|(leaf, oid)| {

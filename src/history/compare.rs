@@ -14,6 +14,8 @@ use super::journal;
 use super::limits::TooMuch;
 use super::line::Line;
 use super::recover::{Interrupted, interrupted};
+use super::restore::disk::Disk;
+use super::restore::{Look, OnDisk};
 use super::scan::look;
 use super::session::Session;
 use super::skipped::Skipped;
@@ -184,6 +186,28 @@ pub fn differences(
     Ok(workspace
         .git
         .differences_counted(&sides.old, &sides.new, paths)?)
+}
+
+/// Refuses paths that are nowhere: that nothing differs there says nothing.
+///
+/// # Errors
+///
+/// Neither side has one of them, nor has the disk; or git failed.
+pub fn refuse_nowhere(workspace: &Workspace, sides: &Sides, paths: &[RepoPath]) -> Result<()> {
+    let disk = Disk::new(&workspace.git.work_tree);
+    for path in paths {
+        if disk.at(path) == OnDisk::Nothing
+            && !workspace.git.tree_has(&sides.old, path)?
+            && !workspace.git.tree_has(&sides.new, path)?
+        {
+            let hint = format!("what there is: git ls-tree -r --name-only {}", sides.new);
+            return Err(Error::cannot(format!(
+                "there is no {path}, neither in the turns nor on disk"
+            ))
+            .hint(hint));
+        }
+    }
+    Ok(())
 }
 
 /// Where the work tree stands.

@@ -24,6 +24,8 @@ use super::state::{read_if_there, write_at_once};
 use super::workspace::{Locked, Workspace};
 
 const FILE: &str = "connected.json";
+/// The folder of the common directory that `exclude` lies in.
+const FOLDER: &str = "info";
 const BEGIN: &str = "# edio: begin";
 const END: &str = "# edio: end";
 
@@ -208,6 +210,8 @@ pub struct Connected {
     files: Vec<Remembered>,
     /// There was no `info/exclude` before.
     made_exclude: bool,
+    /// There was no `info` before.
+    made_info: bool,
 }
 
 /// A file that was written.
@@ -307,6 +311,12 @@ impl Connected {
         };
         self.forget(path, ground);
         self.files.push(file);
+    }
+
+    /// Remembers of a file what was remembered then.
+    pub fn remember_again(&mut self, path: &str, ground: Ground, then: &Self) {
+        self.forget(path, ground);
+        self.files.extend(then.file(path, ground).cloned());
     }
 
     /// Remembers whether a pattern keeps a file out of git's sight.
@@ -431,7 +441,7 @@ impl Excludes {
     ///
     /// Another holds it for too long.
     pub fn hold(git: &Git) -> Result<Option<Brief>> {
-        Brief::on_folder(&git.common_dir.join("info"))
+        Brief::on_folder(&git.common_dir.join(FOLDER))
     }
 
     /// Adds and takes away patterns. What another worktree has written stays out of git's sight there.
@@ -461,11 +471,17 @@ impl Excludes {
         if bytes == self.site.content.as_deref().unwrap_or_default() {
             return Ok(());
         }
+        let folder = self.site.base.join(FOLDER);
         if bytes.is_empty() && connected.made_exclude {
-            connected.made_exclude = false;
-            return self.site.remove();
+            self.site.remove()?;
+            if connected.made_info {
+                remove_if_empty(&folder);
+            }
+            (connected.made_exclude, connected.made_info) = (false, false);
+            return Ok(());
         }
         connected.made_exclude |= self.site.content.is_none();
+        connected.made_info |= folder.symlink_metadata().is_err();
         self.site.write(&bytes, Kind::Text)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::Oid;
 
 use super::refnames::{self, SessionId, Shelf};
-use super::session::{Damaged, Session};
+use super::session::{Damaged, Foreign, Session};
 use super::workspace::Workspace;
 
 /// Something that is wrong with a session.
@@ -32,6 +32,13 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Fault>> {
             tips.entry(id).or_default().push(&found.commit.oid);
         }
     }
+    let foreign = refs.whole.iter().filter_map(Foreign::read);
+    let foreign = foreign.map(|(session, foreign)| Fault {
+        session,
+        what: foreign.what(),
+        remedy: format!("{}; {}", foreign.look(), foreign.riddance()),
+    });
+    let foreign: Vec<Fault> = foreign.collect();
     let damaged = refs.damaged.into_iter().filter_map(Damaged::read);
     let mut faults: Vec<Fault> = damaged
         .map(|(_, session, damaged)| Fault {
@@ -43,6 +50,7 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Fault>> {
             session,
         })
         .collect();
+    faults.extend(foreign);
     faults.extend(incomplete(workspace, tips)?);
     Ok(faults)
 }

@@ -7,17 +7,36 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use crate::error::{Error, Result, While};
 
+/// The lock proper, in a scratch folder.
+const OWN: &str = "lock";
+
 /// How long the git of a killed edio is waited for, and how often it is looked at.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ORPHANS: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long another edio is waited for in silence.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// How long is waited for what nobody holds for long.
 const MOMENT: Duration = Duration::from_millis(250);
+
+/// Told of the process that is waited for, where it is known.
+pub type Told = Arc<dyn Fn(Option<u32>) + Send + Sync>;
+
+/// How another edio is waited for.
+#[derive(Clone, Default)]
+pub struct Patience {
+    /// Told once, where it takes longer than a moment.
+    pub told: Option<Told>,
+    /// How long at most. Without this, for as long as it takes.
+    pub most: Option<Duration>,
+}
 
 /// The lock, held until it is dropped.
 pub struct Lock {
@@ -30,9 +49,10 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// A file can't be opened, the file system knows no locks, or what a killed edio had started doesn't end.
-    pub fn take(folder: &Path) -> Result<Self> {
-        let own = taken(&folder.join("lock"), wait_for_edio)?;
+    /// A file can't be opened, the file system knows no locks, another edio is at work for longer than it may be waited
+    /// for, or what a killed edio had started doesn't end.
+    pub fn take(folder: &Path, patience: &Patience) -> Result<Self> {
+        let own = wait_for_edio(&folder.join(OWN), patience)?;
         let file = folder.join("children");
         let children = match taken(&file, wait_for_orphans) {
             // Whoever else has inherited it, a helper that a filter left behind, is nobody to wait for.
@@ -46,6 +66,11 @@ impl Lock {
         let cannot = || format!("can't hand on the lock of {}", folder.display());
         lock.let_children_inherit().or_cannot(cannot)?;
         Ok(lock)
+    }
+
+    /// The process that has the lock in this scratch folder, where there is one, and the system tells.
+    pub fn holder(folder: &Path) -> Option<u32> {
+        holder(&folder.join(OWN))
     }
 
     #[cfg(unix)]
@@ -97,12 +122,69 @@ fn taken(file: &Path, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<File
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
-fn wait_for_edio(file: &File) -> io::Result<()> {
-    file.lock()
+fn wait_for_edio(file: &Path, patience: &Patience) -> Result<File> {
+    let cannot = || format!("can't lock {}", file.display());
+    let open = opened(file)?;
+    match open.try_lock() {
+        Ok(()) => return Ok(open),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(error)) => return Err(error).or_cannot(cannot),
+    }
+    // The system waits for a lock without end, so it is another thread that does. Where nobody wants it any more, the lock
+    // is let go with the file.
+    let (give, given) = mpsc::channel();
+    let wait = move || drop(give.send(open.lock().map(|()| open)));
+    thread::Builder::new().spawn(wait).or_cannot(cannot)?;
+    let most = patience.most.unwrap_or(Duration::MAX);
+    let mut locked = given.recv_timeout(SILENCE.min(most));
+    if locked.is_err() && most > SILENCE {
+        if let Some(told) = &patience.told {
+            told(holder(file));
+        }
+        locked = given.recv_timeout(most - SILENCE);
+    }
+    match locked {
+        Ok(locked) => locked.or_cannot(cannot),
+        Err(_) => Err(too_long(holder(file))),
+    }
+}
+
+fn too_long(holder: Option<u32>) -> Error {
+    let (who, end) = match holder {
+        Some(pid) => (format!(", process {pid},"), format!("kill {pid}")),
+        None => (String::new(), "end it".to_owned()),
+    };
+    Error::cannot(format!("another edio{who} is at work here for too long"))
+        .hint(format!("if it hangs, in a filter of git's say: {end}"))
+}
+
+/// The process that has locked a file (proc_locks(5)). Nothing is written down for that, so it can't be an earlier one.
+#[cfg(unix)]
+fn holder(file: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = fs::metadata(file).ok()?.ino().to_string();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let mut holders = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        // Who waits for it has an arrow before the kind.
+        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+            return None;
+        };
+        // Some file systems are named by another number there than `stat` gives.
+        place.ends_with(&format!(":{inode}")).then_some(pid)
+    });
+    let pid = holders.next()?.parse().ok().filter(|pid| *pid > 0);
+    pid.filter(|_| holders.next().is_none())
+}
+
+/// Nobody tells here.
+#[cfg(not(unix))]
+fn holder(_: &Path) -> Option<u32> {
+    None
 }
 
 fn wait_for_orphans(file: &File) -> io::Result<()> {
-    wait(file, PATIENCE)
+    wait(file, ORPHANS)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]

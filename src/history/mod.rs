@@ -44,6 +44,7 @@ pub mod overlap;
 mod pack;
 pub mod prompt;
 pub mod push;
+pub mod random;
 mod realpath;
 pub mod recover;
 pub mod redact;

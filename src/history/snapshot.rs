@@ -15,6 +15,7 @@ use super::leak;
 use super::limits::TooMuch;
 use super::pack;
 use super::prompt;
+use super::random;
 use super::recover;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
@@ -43,6 +44,18 @@ pub struct Moment {
     pub seconds: i64,
     /// Random.
     pub random: u32,
+}
+
+impl Moment {
+    /// The moment of this time.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no random numbers.
+    pub fn at(seconds: i64) -> Result<Self> {
+        let random = u32::from_ne_bytes(random::bytes_or_error()?);
+        Ok(Self { seconds, random })
+    }
 }
 
 /// A snapshot to take.

@@ -14,7 +14,7 @@ use crate::gitengine::{
 };
 use crate::process::Trace;
 
-use super::lock::Lock;
+use super::lock::{Lock, Patience};
 use super::realpath::nearest;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::state::State;
@@ -43,6 +43,8 @@ pub struct Place {
     pub git: Option<PathBuf>,
     /// The scratch folder of an edio that waits for this one.
     pub waiting: Option<PathBuf>,
+    /// How this one waits for another.
+    pub patience: Patience,
     /// Told of each process.
     pub trace: Option<Trace>,
     /// Where git's processes stand when the terminal sends a signal.
@@ -98,6 +100,8 @@ pub struct Workspace {
 pub struct Locked {
     workspace: Workspace,
     lock: Option<Lock>,
+    /// How the lock was waited for.
+    pub(super) patience: Patience,
 }
 
 impl Locked {
@@ -150,7 +154,7 @@ impl Locked {
         self.lock = None;
         let at_work = self.git.at_work.take();
         let outcome = work(&self.workspace);
-        self.lock = Some(Lock::take(&folder)?);
+        self.lock = Some(Lock::take(&folder, &self.patience)?);
         self.git.at_work = at_work;
         self.workspace.read_again(&folder)?;
         outcome
@@ -212,7 +216,8 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// As for [`Workspace::open`]; also where the git directory can't be written.
+    /// As for [`Workspace::open`]; also where the git directory can't be written, or it takes longer than the patience of
+    /// the place lasts.
     pub fn open_locked(place: &Place) -> Result<Locked> {
         // What is found must be found under the lock. The folder of the lock is almost always where it is guessed.
         let store = place.stores.near(&place.folder);
@@ -220,14 +225,15 @@ impl Workspace {
         guess
             .as_deref()
             .map_or(Ok(()), |guess| place.refuse_waiting(guess))?;
-        let early = guess.as_deref().map(Lock::take).transpose()?;
+        let take = |folder: &Path| Lock::take(folder, &place.patience);
+        let early = guess.as_deref().map(take).transpose()?;
         let mut workspace = Self::find(place, store, guess.as_deref(), First::Work)?;
         let folder = workspace.make_scratch()?;
         place.refuse_waiting(&folder)?;
         let is_guessed = guess.is_some_and(|guess| workspace.is_scratch(&guess));
         let (lock, is_early) = match early.filter(|_| is_guessed) {
             Some(lock) => (lock, true),
-            None => (Lock::take(&folder)?, false),
+            None => (take(&folder)?, false),
         };
         // A filter may call git, and move refs of its own: what it writes must not be kept back.
         if workspace
@@ -252,6 +258,7 @@ impl Workspace {
         Ok(Locked {
             workspace,
             lock: Some(lock),
+            patience: place.patience.clone(),
         })
     }
 
@@ -291,6 +298,7 @@ impl Workspace {
             ..found.git
         };
         if !scratch.is_some_and(|scratch| same_folder(scratch, &scratch_of(&git))) {
+            refuse_file(&scratch_of(&git))?;
             state = State {
                 git: state.git,
                 ..first.load(&scratch_of(&git))?
@@ -463,6 +471,19 @@ impl Workspace {
 
 fn scratch_of(git: &Git) -> PathBuf {
     git.git_dir.join("edio")
+}
+
+/// Something else stands where the scratch folder is to be.
+fn refuse_file(scratch: &Path) -> Result<()> {
+    if scratch.symlink_metadata().is_err() || scratch.is_dir() {
+        return Ok(());
+    }
+    let shown = scratch.display();
+    Err(
+        Error::cannot(format!("what stands at {shown} is no folder")).hint(format!(
+            "move it away, edio needs a folder there: mv {shown} {shown}.other"
+        )),
+    )
 }
 
 /// The name of the work tree.

@@ -92,7 +92,7 @@ impl Call {
     /// As for [`Call::look_locked`]; also where agents may not do this.
     pub fn work(&self) -> Result<(Locked, Vec<String>)> {
         let mut workspace = self.is_allowed(self.look_locked()?)?;
-        let said = match recover::settle(&mut workspace, moment()) {
+        let said = match recover::settle(&mut workspace, moment()?) {
             Ok(said) => said.into_iter().collect(),
             Err(error) => vec![format!(
                 "what an interrupted command began could not be finished: {}",
@@ -131,11 +131,8 @@ fn told_where(error: Error) -> Error {
 }
 
 /// Now.
-pub fn moment() -> Moment {
-    Moment {
-        seconds: clock::now(),
-        random: rand::random(),
-    }
+pub fn moment() -> Result<Moment> {
+    Moment::at(clock::now())
 }
 
 /// An error as a model reads it: what, why, and what to try next.

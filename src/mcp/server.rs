@@ -170,6 +170,7 @@ fn fault(error: JoinError) -> Error {
 #[cfg(test)]
 mod tests {
     use crate::history::git::Group;
+    use crate::history::lock::Patience;
     use crate::history::store::Stores;
     use crate::history::workspace::Place;
 
@@ -184,6 +185,7 @@ mod tests {
             home: None,
             git: None,
             waiting: None,
+            patience: Patience::default(),
             trace: None,
             group: Group::Shared,
         };

@@ -100,6 +100,16 @@ pub fn trace(command: &str, took: Duration) {
     );
 }
 
+/// Says what is waited for, while it is.
+pub fn waiting(what: String, is_json: bool) {
+    let line = match is_json {
+        true => json::line(&json::Warning { warning: what }),
+        false => Ok(format!("{what}\n").into_bytes()),
+    };
+    // Where nobody hears it, it is waited in silence.
+    let _ = line.and_then(|line| io::stderr().write_all(&line));
+}
+
 /// The person's terminal, or whatever stands in for it.
 pub struct Term {
     settings: Settings,

@@ -459,12 +459,12 @@ impl Working {
 
     fn work(&self, job: Job) -> Result<News> {
         let mut workspace = Workspace::open_locked(&self.host.place)?;
-        let settled = recover::settle(&mut workspace, moment())?;
+        let settled = recover::settle(&mut workspace, moment()?)?;
         let news = match job {
             Job::Look { .. } => return Ok(News::Changed),
             Job::Restore(wanted, asked) => restore_to(&mut workspace, &wanted, asked)?,
             Job::Undo(direction) => {
-                let undone = undo(&mut workspace, direction, Reach::Branch, moment())?;
+                let undone = undo(&mut workspace, direction, Reach::Branch, moment()?)?;
                 News::Done(report::undone(direction, &undone))
             }
             Job::Snapshot => snapshot(&mut workspace)?,
@@ -475,13 +475,13 @@ impl Working {
     }
 
     fn plan_of_accept(&self, workspace: &mut Locked) -> Result<Plan> {
-        let prepared = prepare(workspace, &wish(), accept::Unsaved::Look, moment())?;
+        let prepared = prepare(workspace, &wish(), accept::Unsaved::Look, moment()?)?;
         plan_of(workspace, &prepared, String::new())
     }
 
     /// Commits what the plan has shown. Where there is more by now, that is shown first.
     fn accept(&self, mut workspace: Locked, commit: Commit) -> Result<News> {
-        let prepared = prepare(&mut workspace, &wish(), accept::Unsaved::Take, moment())?;
+        let prepared = prepare(&mut workspace, &wish(), accept::Unsaved::Take, moment()?)?;
         if prepared.tree != commit.tree {
             let mut plan = plan_of(&workspace, &prepared, commit.message)?;
             let changed =
@@ -494,7 +494,7 @@ impl Working {
             return Ok(News::Plan(plan));
         }
         let message = Message::Given(checked_message(commit.message)?);
-        let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment())?;
+        let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment()?)?;
         (self.host.after_accept)(&self.host.place, workspace);
         Ok(News::Done(report::accepted(&accepted)))
     }
@@ -537,7 +537,7 @@ fn snapshot(workspace: &mut Locked) -> Result<News> {
         message: None,
         unchanged: Unchanged::Skip,
         work: Work::default(),
-        moment: moment(),
+        moment: moment()?,
     };
     let taken = take(workspace, &request, TooMuch::Refuse)?;
     Ok(News::Done(report::taken(&taken)))
@@ -568,7 +568,7 @@ fn restore_to(workspace: &mut Locked, wanted: &Restore, asked: Asked) -> Result<
         Asked::IfUnsaved => is_saved(workspace)?,
     };
     if is_asked {
-        let (wish, restored) = restore(workspace, find, moment())?;
+        let (wish, restored) = restore(workspace, find, moment()?)?;
         return Ok(News::Done(report::restored(&wish, &restored)));
     }
     let (wish, plan) = preview(workspace, || find(workspace))?;
@@ -584,11 +584,8 @@ fn is_saved(workspace: &Locked) -> Result<bool> {
     Ok(unsaved.changed.is_empty() && unsaved.refused.is_none())
 }
 
-fn moment() -> Moment {
-    Moment {
-        seconds: clock::now(),
-        random: rand::random(),
-    }
+fn moment() -> Result<Moment> {
+    Moment::at(clock::now())
 }
 
 // Watching.

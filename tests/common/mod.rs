@@ -162,6 +162,13 @@ impl Repo {
         std::os::unix::fs::symlink(target, self.path(path)).unwrap();
     }
 
+    /// Makes a FIFO, and the folders above it.
+    pub fn fifo(&self, path: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+
     /// Sets the permission bits of a path.
     pub fn chmod(&self, path: impl AsRef<Path>, mode: u32) {
         use std::os::unix::fs::PermissionsExt;

@@ -112,6 +112,7 @@ fn session() -> Session {
         ops: None,
         side: None,
         damaged: Vec::new(),
+        foreign: Vec::new(),
         refs: Vec::new(),
         baseline: Some(turn(
             0,

@@ -14,23 +14,26 @@ use crate::history::workspace::Locked;
 impl Plan {
     /// Does it. Returns the new files that git sees, though they were to be kept out of its sight.
     ///
+    /// A file that can't be written is left as it is, and is no reason to leave the others: the plan says it then.
+    ///
     /// # Errors
     ///
-    /// Something can't be written. What was written until then can be taken back.
+    /// The git directory can't be written. What was written until then can be taken back.
     pub fn carry_out(
-        &self,
+        &mut self,
         workspace: &Locked,
         places: &Places,
         wish: &Wish,
     ) -> Result<Vec<RepoPath>> {
-        let work = Work {
+        let direction = self.direction;
+        let mut work = Work {
             plan: self,
             workspace,
             places,
             wish,
         };
         let connected = Connected::load(&workspace.scratch())?;
-        match self.direction {
+        match direction {
             Direction::Connect => work.connect(connected),
             Direction::Remove => {
                 match wish.scope {
@@ -43,15 +46,23 @@ impl Plan {
     }
 }
 
+/// Could all be written that was to be?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Whole,
+    InPart,
+}
+
 struct Work<'a> {
-    plan: &'a Plan,
+    plan: &'a mut Plan,
     workspace: &'a Locked,
     places: &'a Places,
     wish: &'a Wish,
 }
 
 impl Work<'_> {
-    fn connect(&self, mut connected: Connected) -> Result<Vec<RepoPath>> {
+    fn connect(&mut self, mut connected: Connected) -> Result<Vec<RepoPath>> {
+        let before = connected.clone();
         let (mut added, mut dropped) = (BTreeSet::new(), BTreeSet::new());
         let mut hidden = Vec::new();
         let is_forgotten = self.is_forgotten(&connected);
@@ -76,12 +87,61 @@ impl Work<'_> {
         if !added.is_empty() || !dropped.is_empty() {
             self.exclude(&mut connected, &added, &dropped)?;
         }
-        for (edit, site) in self.sites().filter(|(edit, _)| !edit.is_idle()) {
-            if let Some(wanted) = &edit.wanted {
-                site.write(wanted, edit.kind)?;
-            }
+        if self.write() == Written::InPart {
+            let unwritten = self.take_back(&mut connected, &before)?;
+            hidden.retain(|path| !unwritten.contains(path));
         }
         self.in_sight(&hidden)
+    }
+
+    /// Writes what is planned. The plan names the rest.
+    fn write(&mut self) -> Written {
+        let edits = self.sites().filter(|(edit, _)| !edit.is_idle());
+        let failed = edits.filter_map(|(edit, site)| {
+            let done = match &edit.wanted {
+                Some(wanted) => site.write(wanted, edit.kind),
+                None => site.remove(),
+            };
+            Some((edit.path, done.err()?))
+        });
+        let failed: Vec<_> = failed.collect();
+        for (path, error) in &failed {
+            self.plan.give_up(path, error);
+        }
+        match failed.is_empty() {
+            true => Written::Whole,
+            false => Written::InPart,
+        }
+    }
+
+    /// Remembers of the files that could not be written what was remembered before. Returns those that are not there.
+    fn take_back(&self, connected: &mut Connected, before: &Connected) -> Result<Vec<RepoPath>> {
+        let ground = self.places.ground;
+        let failed = self.plan.left.iter().filter(|left| left.is_failure);
+        let failed: BTreeSet<&str> = failed.map(|left| left.path).collect();
+        let mut unwritten = Vec::new();
+        for path in failed {
+            connected.remember_again(path, ground, before);
+            let site = self.places.site(path).ok();
+            let new = site.filter(|site| site.content.is_none() && ground == Ground::Within);
+            unwritten.extend(new.map(|site| site.path().clone()));
+        }
+        let has_part = |agent: &Agent| {
+            let mut edits = self.plan.edits.iter();
+            edits.any(|edit| edit.parts.iter().any(|(part, _)| part == agent))
+        };
+        for agent in self.wish.agents.iter().filter(|agent| !has_part(agent)) {
+            let name = agent.to_string();
+            if !before.agents.contains(&name) {
+                connected.agents.remove(&name);
+            }
+        }
+        let dropped: BTreeSet<String> = unwritten.iter().filter_map(pattern_of).collect();
+        match dropped.is_empty() {
+            true => connected.save(&self.workspace.scratch())?,
+            false => self.exclude(connected, &BTreeSet::new(), &dropped)?,
+        }
+        Ok(unwritten)
     }
 
     /// Those of these paths that git sees all the same: a `.gitignore` that un-ignores them counts more than `info/exclude`.
@@ -140,14 +200,9 @@ impl Work<'_> {
         })
     }
 
-    fn remove(&self, mut connected: Connected) -> Result<()> {
+    fn remove(&mut self, mut connected: Connected) -> Result<()> {
         let (ground, folder) = (self.places.ground, &self.places.folder);
-        for (edit, site) in self.sites() {
-            match &edit.wanted {
-                Some(wanted) => site.write(wanted, edit.kind)?,
-                None => site.remove()?,
-            }
-        }
+        self.write();
         let mut dropped = BTreeSet::new();
         let given_up = self.files_given_up();
         connected.remove_folders(&given_up, ground, folder);
@@ -174,8 +229,9 @@ impl Work<'_> {
     }
 
     /// Takes out what the guard needs. The agents stay connected, and what is left in a file is edio's as before.
-    fn remove_guard(&self, mut connected: Connected) -> Result<()> {
+    fn remove_guard(&mut self, mut connected: Connected) -> Result<()> {
         let (ground, folder) = (self.places.ground, &self.places.folder);
+        self.write();
         let mut dropped = BTreeSet::new();
         for (edit, site) in self.sites() {
             match &edit.wanted {
@@ -185,13 +241,11 @@ impl Work<'_> {
                     let known = connected.file(edit.path, ground);
                     let untouched = known.filter(|known| known.is_untouched(present));
                     let before = untouched.map(|known| known.before());
-                    site.write(wanted, edit.kind)?;
                     if let Some(before) = before {
                         connected.remember(edit.path, ground, folder, before.as_deref(), wanted);
                     }
                 }
                 None => {
-                    site.remove()?;
                     dropped.extend(pattern_of(site.path()));
                     connected.forget(edit.path, ground);
                 }

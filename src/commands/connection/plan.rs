@@ -6,6 +6,7 @@ use super::{Places, Scope, all_but, files_of};
 use crate::agents::Agent;
 use crate::agents::config::{Refusal, Standing};
 use crate::agents::connection::{File, Purpose, Reach};
+use crate::error::Error;
 use crate::history::connected::{Connected, Excludes, Kind, Remembered, pattern_of};
 
 /// What is asked of a plan.
@@ -76,6 +77,8 @@ pub struct Left {
     pub why: String,
     /// What to add by hand, or nothing.
     pub add: String,
+    /// It was tried, and could not be done.
+    pub is_failure: bool,
 }
 
 /// Connect, or the way back?
@@ -315,7 +318,35 @@ impl Plan {
             path,
             why,
             add,
+            is_failure: false,
         });
+    }
+
+    /// Leaves a file that can't be written as it is: for each agent that has a part in it.
+    pub(super) fn give_up(&mut self, path: &'static str, error: &Error) {
+        let Some(at) = self.edits.iter().position(|edit| edit.path == path) else {
+            return;
+        };
+        let parts = self.edits.remove(at).parts.into_iter().map(Some);
+        let mut parts: Vec<Part> = parts.collect();
+        parts.dedup_by_key(|part| part.map(|(agent, _)| agent));
+        if parts.is_empty() {
+            parts.push(None);
+        }
+        let why = [error.to_string()].into_iter().chain(error.causes());
+        let why = why.collect::<Vec<_>>().join(": ");
+        self.left.extend(parts.into_iter().map(|part| Left {
+            part,
+            path,
+            why: why.clone(),
+            add: String::new(),
+            is_failure: true,
+        }));
+    }
+
+    /// Was there a file that could not be written?
+    pub fn has_failed(&self) -> bool {
+        self.left.iter().any(|left| left.is_failure)
     }
 
     fn ignore(&mut self, path: &'static str, why: Option<Refusal>) {

@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::super::{moment, place_at};
 use super::places::{Job, homes, jobs, scratch_near};
@@ -14,12 +15,17 @@ use crate::history::conversation::{self, Keep, What as Said};
 use crate::history::git::Settings;
 use crate::history::guard::Guard;
 use crate::history::hooklog;
+use crate::history::lock::Patience;
 use crate::history::prompt::{self, By, Now, Prompt, Use};
 use crate::history::redact::Redactor;
 use crate::history::state::State;
 use crate::history::turn::{self, Number};
-use crate::history::workspace::{Locked, Workspace};
+use crate::history::workspace::{Locked, Place, Workspace};
 use crate::term::time;
+
+/// How long another edio is waited for. Where that one hangs, what waits for it would pile up with each event; and the next
+/// look sees what this one has missed.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sees to an event, in each work tree that it concerns.
 pub fn see_to(event: &str) {
@@ -64,12 +70,12 @@ fn see_to_one(
     if !begins && scratch_near(&job.folder).is_none() && !env::git_is_told_where() {
         return Ok(Vec::new());
     }
-    let mut workspace = Workspace::open_locked(&place_at(existing(&job.folder)))?;
+    let mut workspace = open(existing(&job.folder))?;
     if let Err(error) = Guard::of(&workspace.settings).save(&workspace.scratch()) {
         note_failure(event, &job.folder, &error);
     }
     let now = Now {
-        moment: moment(),
+        moment: moment()?,
         is_late,
     };
     if let Some(prompt) = brought {
@@ -104,11 +110,22 @@ fn open_at_home(by: &By, homes: &[PathBuf], folder: &Path) -> Result<Option<Prom
     let Some(home) = homes.iter().find(|home| *home != folder && knows(home)) else {
         return Ok(None);
     };
-    let mut workspace = Workspace::open_locked(&place_at(home.clone()))?;
+    let mut workspace = open(home.clone())?;
     prompt::note_elsewhere(&mut workspace.state, by, folder);
     workspace.state.save(&workspace.scratch())?;
     let open = by.open_prompt(&workspace.state);
     Ok(open.map(Prompt::afresh))
+}
+
+fn open(folder: PathBuf) -> Result<Locked> {
+    let place = Place {
+        patience: Patience {
+            told: None,
+            most: Some(env::hook_patience().unwrap_or(PATIENCE)),
+        },
+        ..place_at(folder)
+    };
+    Workspace::open_locked(&place)
 }
 
 /// The nearest folder that is there.

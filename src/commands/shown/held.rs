@@ -42,3 +42,11 @@ pub fn name_damaged(term: &mut Term, session: &Session) {
         term.hint("how to go on: edio doctor");
     }
 }
+
+/// Names what stands among the turns of a session, and is none.
+pub fn name_foreign(term: &mut Term, session: &Session) {
+    for foreign in &session.foreign {
+        term.warn(format!("{}: {}", session.id, foreign.what()));
+        term.hint(foreign.look());
+    }
+}

@@ -6,7 +6,7 @@ use crate::gitengine::{Commit, Difference, Head, Oid, short_branch};
 
 use super::super::archive;
 use super::super::baseline;
-use super::super::gitlock::wait_for_packed_refs;
+use super::super::gitlock::{held, wait_for_packed_refs};
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
@@ -361,6 +361,9 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
         .move_users_ref(name, before.as_ref(), after.as_ref(), &reason);
     moved.map_err(|error| {
         let name = short_branch(name);
+        if let Some(lock) = error.held_lock() {
+            return held(workspace, name, &lock);
+        }
         Error::cannot(format!("{name} could not be moved"))
             .because(error)
             .hint("somebody may have committed meanwhile, or a hook said no: try it again")

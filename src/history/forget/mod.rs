@@ -22,7 +22,7 @@ use super::bytes;
 use super::conversation;
 use super::faults;
 use super::gc;
-use super::lock::Lock;
+use super::lock::{Lock, Patience};
 use super::refnames::{self, SessionId, Shelf};
 use super::refs;
 use super::scan::cached_index;
@@ -367,19 +367,21 @@ pub fn run(workspace: &mut Locked, plan: &Plan) -> Result<Forgotten> {
 /// They can't be listed, or one of their folders can't be read or written.
 pub fn let_go_elsewhere(workspace: Locked) -> Result<()> {
     let (git, others) = (workspace.git.clone(), workspace.scratch_elsewhere()?);
+    let patience = workspace.patience.clone();
     // Two that hold a lock and wait for the other's would wait for ever.
     drop(workspace);
     // One that fails keeps none of the others from it.
-    let outcomes: Vec<Result<()>> = others.iter().map(|folder| let_go(&git, folder)).collect();
+    let outcomes = others.iter().map(|folder| let_go(&git, folder, &patience));
+    let outcomes: Vec<Result<()>> = outcomes.collect();
     outcomes.into_iter().collect()
 }
 
-fn let_go(git: &Git, scratch: &Path) -> Result<()> {
+fn let_go(git: &Git, scratch: &Path, patience: &Patience) -> Result<()> {
     let has_objects = scratch.join(QUARANTINE).try_exists();
     if !has_objects.or_cannot(|| format!("can't look into {}", scratch.display()))? {
         return Ok(());
     }
-    let _lock = Lock::take(scratch)?;
+    let _lock = Lock::take(scratch, patience)?;
     empty_quarantine(git, scratch)
 }
 

@@ -1,6 +1,7 @@
 //! Sessions: which one a workspace works in, and the turns of one.
 
 mod damaged;
+mod foreign;
 mod lineage;
 mod read;
 
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Commit, Oid};
 
 pub use self::damaged::Damaged;
+pub use self::foreign::Foreign;
 pub use self::lineage::Lineage;
 
 /// A session with everything that its refs point to.
@@ -41,6 +43,8 @@ pub struct Session {
     pub refs: Vec<(Leaf, Oid)>,
     /// Those of its refs that lead to nothing that can be read.
     pub damaged: Vec<Damaged>,
+    /// What stands where its turns do, and is none.
+    pub foreign: Vec<Foreign>,
     /// The baseline, once it was looked up.
     pub baseline: Option<Turn>,
     /// The numbers of its turns, by commit: to look through all turns for each would take their square.
@@ -136,17 +140,22 @@ impl Session {
             return self.find_baseline(workspace);
         }
         self.turns.get(&number).cloned().ok_or_else(|| {
-            let damaged = self.damaged_at(Leaf::Turn(number));
-            damaged.map_or_else(
-                || Error::cannot(format!("there is no turn {number}")).hint(self.which_turns()),
-                Damaged::error,
-            )
+            let none =
+                || Error::cannot(format!("there is no turn {number}")).hint(self.which_turns());
+            let damaged = self.damaged_at(Leaf::Turn(number)).map(Damaged::error);
+            let foreign = || self.foreign_at(number).map(Foreign::error);
+            damaged.or_else(foreign).unwrap_or_else(none)
         })
     }
 
     /// What is known of a ref that can't be read.
     pub fn damaged_at(&self, leaf: Leaf) -> Option<&Damaged> {
         self.damaged.iter().find(|damaged| damaged.leaf == leaf)
+    }
+
+    /// What stands where the turn of this number would, and is none.
+    pub fn foreign_at(&self, number: u32) -> Option<&Foreign> {
+        self.foreign.iter().find(|foreign| foreign.number == number)
     }
 
     /// Refuses where something of the session can't be read: what is put away or written anew without that could be lost.
@@ -253,7 +262,10 @@ impl Session {
 
     /// Where its refs point to, but for the one of the side commits: what leads to its snapshots.
     pub fn tips(&self) -> impl Iterator<Item = &Oid> {
-        let refs = self.refs.iter().filter(|(leaf, _)| *leaf != Leaf::Side);
+        let refs = self.refs.iter().filter(|(leaf, _)| match leaf {
+            Leaf::Turn(number) => self.foreign_at(*number).is_none(),
+            leaf => *leaf != Leaf::Side,
+        });
         refs.map(|(_, oid)| oid)
     }
 
@@ -328,6 +340,12 @@ impl Session {
         own.map(|turn| turn.number().turn).fold(turns, u32::max)
     }
 
+    /// The highest number that must not be given out again.
+    fn last_taken(&self) -> u32 {
+        let foreign = self.foreign.iter().map(|foreign| foreign.number);
+        foreign.fold(self.last(), u32::max)
+    }
+
     /// Knows a turn that was just taken.
     pub fn grow(&mut self, turn: &Turn) {
         self.refs
@@ -360,7 +378,7 @@ impl Session {
             side: current.note.side.clone(),
             unnoted: Unnoted::of(current),
             base,
-            last: self.last(),
+            last: self.last_taken(),
         })
     }
 

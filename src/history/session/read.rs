@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Damaged, Session};
+use super::{Damaged, Foreign, Session};
 use crate::error::Result;
 use crate::gitengine::{Commit, Oid, RefCommit, RefCommits};
 use crate::history::ancestry::Ancestry;
@@ -135,6 +135,7 @@ impl Session {
             side: None,
             refs: Vec::new(),
             damaged: Vec::new(),
+            foreign: Vec::new(),
             baseline: None,
             numbers: HashMap::new(),
         }
@@ -145,11 +146,14 @@ impl Session {
         self.refs.push((found.leaf, commit.oid.clone()));
         match found.leaf {
             // A commit that edio does not understand is not taken for a turn.
-            Leaf::Turn(number) => {
-                if let Some(turn) = turn.filter(|turn| turn.number() == Number::turn(number)) {
-                    self.know(turn);
-                }
-            }
+            Leaf::Turn(number) => match turn.filter(|turn| turn.number() == Number::turn(number)) {
+                Some(turn) => self.know(turn),
+                None => self.foreign.push(Foreign {
+                    number,
+                    name: refnames::name(self.shelf, &self.id, found.leaf),
+                    commit: commit.oid,
+                }),
+            },
             Leaf::Current => self.current = turn,
             Leaf::Ops => self.ops = Some(commit),
             Leaf::Side => self.side = Some(commit.oid),

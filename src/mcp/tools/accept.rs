@@ -106,13 +106,13 @@ impl Tool for Accept {
             branch: Onto::Sessions,
         };
         if arguments.dry_run == Some(true) {
-            let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment())?;
+            let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment()?)?;
             let left = uncommitted(&workspace, &prepared)?;
             return Ok(planned(&prepared, &left, message, warnings));
         }
-        let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment())?;
+        let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment()?)?;
         let message = Message::Given(message);
-        let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment())?;
+        let accepted = accept(&mut workspace, prepared, message, Verify::Yes, moment()?)?;
         if let Some(error) = &accepted.unnoted {
             warnings.push(format!(
                 "the note on the commit could not be written: {error}"

@@ -11,7 +11,7 @@ use super::super::call::Call;
 use super::{Effect, Tool};
 use crate::error::{Error, Result};
 use crate::history::address::Address;
-use crate::history::compare::{Comparison, Sides, differences, with_work_tree};
+use crate::history::compare::{Comparison, Sides, differences, refuse_nowhere, with_work_tree};
 use crate::history::git::{Answer as Patch, Oid, PatchStyle};
 use crate::history::session::Session;
 use crate::history::workspace::Start;
@@ -73,6 +73,7 @@ impl Tool for Diff {
         let workspace = call.look()?;
         let files = arguments.files.unwrap_or_default();
         let paths = workspace.paths_meant(&files, Start::Top)?;
+        refuse_nowhere(&workspace, &sides, &paths)?;
         let (_, stat) = differences(&workspace, &sides, &paths)?;
         let style = PatchStyle { color: false };
         let patch = workspace

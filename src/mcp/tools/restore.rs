@@ -92,7 +92,7 @@ impl Tool for Restore {
             let (wish, plan) = preview(&workspace, || find(&workspace))?;
             return Ok(planned(&wish, &plan, warnings));
         }
-        let (wish, restored) = restore(&mut workspace, find, moment())?;
+        let (wish, restored) = restore(&mut workspace, find, moment()?)?;
         warnings.extend(unsaid(&mut workspace)?);
         Ok(done(&wish, &restored, warnings))
     }

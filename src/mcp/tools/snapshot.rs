@@ -55,7 +55,7 @@ impl Tool for Snapshot {
 
     fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
         let (mut workspace, mut warnings) = call.work()?;
-        let moment = moment();
+        let moment = moment()?;
         let agent = call.agent.clone();
         // A person's words are kept to the letter. A model may repeat what it has read somewhere.
         let (redactor, _) = Redactor::set_leniently(&workspace.settings);

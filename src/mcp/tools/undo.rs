@@ -60,7 +60,7 @@ impl Tool for Undo {
             true => Reach::Branch,
             false => Reach::Session,
         };
-        let undone = undo(&mut workspace, Direction::Undo, reach, moment())?;
+        let undone = undo(&mut workspace, Direction::Undo, reach, moment()?)?;
         warnings.extend(unsaid(&mut workspace)?);
         warnings.extend(replaced(&undone.plan, &undone.done));
         let number = undone.target.as_ref().map(|turn| turn.number());

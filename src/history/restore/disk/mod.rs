@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath, git_bytes, is_repository};
 
+use super::super::random;
 use super::super::scan::TEMPORARY;
 use super::plan::{Look, OnDisk};
 
@@ -234,7 +235,7 @@ pub struct Displaced {
 
 /// A name of edio's own in the folder of a path.
 fn temporary_beside(path: &RepoPath) -> io::Result<RepoPath> {
-    let name = format!("{TEMPORARY}{:016x}", rand::random::<u64>());
+    let name = format!("{TEMPORARY}{:016x}", u64::from_ne_bytes(random::bytes()?));
     let bytes = match path.parent() {
         Some(folder) => [folder.as_bytes(), b"/", name.as_bytes()].concat(),
         None => name.into_bytes(),
