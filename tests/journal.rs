@@ -461,6 +461,7 @@ impl Story {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "it is shown of a story that fails")]
 fn p3_a_restore_is_exact_beside_the_tree_too() {
     // Other stories each time: which one failed is printed.
     let stories = std::env::var("EDIO_JOURNAL").map_or(3, |stories| stories.parse().unwrap());

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crate::common::{Repo, edio_binary};
