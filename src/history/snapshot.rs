@@ -23,7 +23,7 @@ use super::restore;
 use super::scan::{Named, Scan, scan};
 use super::session::Session;
 use super::side::{self, OfTurn};
-use super::skipped::{self, Skipped};
+use super::skipped::{self, Skipped, left_out};
 use super::state::Standing;
 use super::turn::{Ending, Kind, Note, Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
@@ -152,7 +152,8 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
     let may_skip = scan.tree == before
         && request.unchanged == Unchanged::Skip
         && !closes
-        && !look.has_changed();
+        && !look.has_changed()
+        && !is_held_otherwise(workspace, ground.as_ref(), &scan)?;
     let turn = if may_skip && scan.on_disk(workspace)?.hidden.is_empty() {
         None
     } else {
@@ -184,6 +185,29 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
         secrets,
         not_packed,
     })
+}
+
+/// Is something not held that the snapshot before holds, or the other way round? The trees do not tell, and a way back to
+/// that snapshot would be refused, or leave out what is held now.
+fn is_held_otherwise(workspace: &Locked, ground: Option<&Ground>, scan: &Scan) -> Result<bool> {
+    let Some(ground) =
+        ground.filter(|_| !workspace.state.all_held || scan.carried().next().is_some())
+    else {
+        return Ok(false);
+    };
+    let current = std::slice::from_ref(&ground.standing.current);
+    let commits = workspace.git.commits(current)?;
+    let Some(turn) = commits.first().and_then(Turn::read) else {
+        return Ok(true);
+    };
+    let then: Vec<RepoPath> = left_out(&side::all_skipped(workspace, &turn)?).collect();
+    if scan.carried().any(|path| !path.is_among(&then)) {
+        return Ok(true);
+    }
+    let now: Vec<RepoPath> = left_out(&scan.skipped).collect();
+    let again = then.into_iter().filter(|path| !path.is_among(&now));
+    let again: Vec<RepoPath> = again.collect();
+    Ok(!again.is_empty() && !workspace.git.entries_within(&scan.tree, &again)?.is_empty())
 }
 
 /// Keeps what a scan left behind, for the next command.

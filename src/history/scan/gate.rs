@@ -50,6 +50,8 @@ pub struct Passed {
     pub anew: Vec<RepoPath>,
     /// Paths that can't be held, of which the index has what was there before.
     pub kept: Vec<RepoPath>,
+    /// Folders of which the same is true.
+    pub closed: Vec<RepoPath>,
     /// Those among all of them that the index will have lost.
     pub gone: BTreeSet<RepoPath>,
     /// Those that the index will have gained, with their sizes.
@@ -250,6 +252,7 @@ impl<'a> Gate<'a> {
 
     /// Leaves what is in these folders to the repositories that they are.
     fn leave_to(&self, swallowed: &BTreeSet<RepoPath>, passed: &mut Passed) {
+        passed.closed.extend(swallowed.iter().cloned());
         for folder in swallowed {
             passed
                 .skipped
@@ -384,6 +387,7 @@ impl Passed {
 }
 
 fn name_unreadable(status: &Status, passed: &mut Passed) {
+    passed.closed.extend(status.unreadable.iter().cloned());
     let folders = status.unreadable.iter();
     let folders = folders.map(|folder| Skipped::new(folder.clone(), Why::Unreadable));
     let names = status.unholdable.iter();

@@ -556,6 +556,11 @@ impl Scan {
         left_out.any(|skipped| path.is_within(&skipped.path))
     }
 
+    /// The paths of which the tree has what was there before, since they can't be held.
+    pub fn carried(&self) -> impl Iterator<Item = &RepoPath> {
+        self.passed.kept.iter().chain(&self.passed.closed)
+    }
+
     /// Is the path in the index that it leaves behind?
     fn holds(&self, path: &RepoPath) -> bool {
         let Passed { added, gone, .. } = &self.passed;
