@@ -568,6 +568,95 @@ fn p5_an_undo_of_an_accept() {
     Scene::new(repo, &["undo"]).survives_everywhere();
 }
 
+/// A session that was ended, and the next one, with all that was done in it taken back.
+fn taken_back_up_to(end: &[&str]) -> Repo {
+    let repo = accepted_soon();
+    repo.edio(end).ok();
+    repo.write("b", "next\n");
+    repo.edio_later(1, ["snapshot", "-m", "next"]).ok();
+    repo.edio_later(2, ["undo"]).ok();
+    repo
+}
+
+const ENDS: [&[&str]; 3] = [
+    &["accept", "feat"],
+    &["accept", "--turn", "3", "feat"],
+    &["sessions", "--close"],
+];
+
+impl Scene {
+    /// As [`Scene::survives_all`]; and from where it was left, the rest of the way leads to the next session's turn.
+    fn leads_on(&self, ways: [&[&str]; 2]) {
+        let [before, after] = ways;
+        let leads = |at: &usize| {
+            if !is_tried(*at) {
+                return true;
+            }
+            copy(&self.ready, &self.repo.top);
+            let fault = Fault::KILLS[at % Fault::KILLS.len()];
+            let Some(ran) = self.hit(*at, fault) else {
+                return false;
+            };
+            let what = format!("edio {:?}, {fault:?} at call {at}: {ran}", self.words);
+            let settled = self.next(&["snapshot", "--if-changed"]);
+            assert_eq!(settled.code, Some(0), "{what}: {settled}");
+            let is_ahead = self.repo.sessions("active") == self.ahead();
+            let way = if is_ahead { after } else { before };
+            for word in way {
+                let ran = self.next(&[word]);
+                assert_eq!(ran.code, Some(0), "{what}: {settled}: {way:?}: {ran}");
+            }
+            assert_eq!(self.repo.read("b"), "next\n", "{what}: {settled}");
+            assert_eq!(self.repo.sessions("active").len(), 1, "{what}: {settled}");
+            self.repo.fsck();
+            true
+        };
+        let calls = (0..).take_while(leads).count();
+        assert!(calls > 3, "{:?}: {calls}", self.words);
+    }
+
+    /// The session that is under way when the command has come to its end.
+    fn ahead(&self) -> Vec<String> {
+        let now = self.repo.outside().join("now");
+        copy(&self.repo.top, &now);
+        copy(&self.ready, &self.repo.top);
+        self.repo.edio(self.words).ok();
+        let ahead = self.repo.sessions("active");
+        copy(&now, &self.repo.top);
+        ahead
+    }
+}
+
+#[test]
+fn p5_an_undo_into_the_session_before() {
+    for end in ENDS {
+        let scene = Scene::new(taken_back_up_to(end), &["undo"]);
+        scene.survives_everywhere();
+        scene.leads_on([&["redo"], &["redo", "redo"]]);
+    }
+}
+
+#[test]
+fn p5_a_redo_into_the_next_session() {
+    for end in ENDS {
+        let repo = taken_back_up_to(end);
+        repo.edio_later(3, ["undo"]).ok();
+        let scene = Scene::new(repo, &["redo"]);
+        scene.survives_everywhere();
+        scene.leads_on([&["redo", "redo"], &["redo"]]);
+    }
+}
+
+#[test]
+fn p5_an_undo_of_what_was_done_since_a_session_began() {
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("b", "precious\n");
+    repo.claude_says("UserPromptSubmit", serde_json::json!({"prompt": "go on"}));
+    repo.write("b", "agent\n");
+    Scene::new(repo, &["undo"]).survives_everywhere();
+}
+
 #[test]
 fn p5_a_restore_between_its_files() {
     if cfg!(not(target_os = "linux")) {
@@ -919,4 +1008,11 @@ fn p5_torn_changes_of_refs_at_the_end_of_a_session() {
     let repo = accepted_soon();
     repo.edio(["accept", "feat"]).ok();
     survives_torn_changes(repo, &["undo"]);
+    for end in ENDS {
+        let repo = taken_back_up_to(end);
+        survives_torn_changes(repo, &["undo"]);
+        let repo = taken_back_up_to(end);
+        repo.edio_later(3, ["undo"]).ok();
+        survives_torn_changes(repo, &["redo"]);
+    }
 }

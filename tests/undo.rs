@@ -960,6 +960,139 @@ fn p5_a_restore_from_an_archived_session_is_taken_back_though_the_scratch_folder
     assert_eq!(repo.git(["log", "--format=%s"]), "feat\nbase");
 }
 
+// --- the session that was begun since ---
+
+const ENDS: [&[&str]; 2] = [&["accept", "feat"], &["sessions", "--close"]];
+
+/// A session that was ended, and the next one, which began with work of the person's that is in no turn.
+fn begun_since(end: &[&str]) -> Repo {
+    let repo = turns(&["session"]);
+    repo.edio(end).ok();
+    repo.write("b", "precious\n");
+    repo.claude_says("UserPromptSubmit", json!({"prompt": "go on"}));
+    repo
+}
+
+#[test]
+fn p4_where_the_next_session_began_is_not_lost_with_what_was_done_since() {
+    for end in ENDS {
+        let repo = begun_since(end);
+        repo.write("b", "agent\n");
+        let head = repo.git(["rev-parse", "HEAD"]);
+        let ran = repo.edio(["undo"]);
+        let said = "your unsaved work is turn 1\nundone: turn 1 (Before going back); the work tree is as turn 0";
+        assert!(ran.ok().stderr.contains(said), "{ran}");
+        assert_eq!(repo.read("b"), "precious\n");
+        assert_eq!(repo.git(["rev-parse", "HEAD"]), head);
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.git(["log", "--format=%s"]), "base");
+        assert_eq!(repo.read("b"), "precious\n");
+        for content in ["precious\n", "agent\n"] {
+            assert!(repo.is_kept(content), "{content} is lost");
+        }
+        repo.edio(["redo"]).ok();
+        assert_eq!(repo.git(["rev-parse", "HEAD"]), head);
+        repo.edio(["redo"]).ok();
+        assert_eq!(repo.read("b"), "agent\n");
+        repo.fsck();
+    }
+}
+
+#[test]
+fn p4_where_the_next_session_began_is_kept_though_nothing_was_done_in_it() {
+    for end in ENDS {
+        let repo = begun_since(end);
+        let next = repo.sessions("active");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.git(["log", "--format=%s"]), "base");
+        repo.write("b", "written over\n");
+        assert!(repo.is_kept("precious\n"));
+        repo.edio(["redo"]).ok();
+        assert_eq!(repo.sessions("active"), next);
+        repo.edio(["restore", "0"]).ok();
+        assert_eq!(repo.read("b"), "precious\n");
+    }
+}
+
+#[test]
+fn p4_a_killed_run_after_an_accept_is_taken_back_to_where_it_began() {
+    let repo = turns(&["session"]);
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("b", "precious\n");
+    let ran = repo.edio(["run", "--", "sh", "-c", "echo agent > b; kill -9 $PPID"]);
+    assert_eq!(ran.code, None, "{ran}");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("b"), "precious\n");
+    assert_eq!(repo.git(["log", "--format=%s"]), "feat\nbase");
+    assert!(repo.is_kept("agent\n"));
+}
+
+#[test]
+fn as_many_redos_as_undos_lead_back_through_several_sessions() {
+    for end in ENDS {
+        let repo = turns(&[]);
+        let state = || {
+            let sessions = repo.sessions("active");
+            (repo.manifest(), repo.git(["rev-parse", "HEAD"]), sessions)
+        };
+        let mut states = Vec::new();
+        let mut at = 0;
+        for content in ["one", "two", "three"] {
+            repo.write("a", content);
+            repo.edio_later(at, ["snapshot", "-m", content]).ok();
+            states.push(state());
+            if content != "three" {
+                repo.edio_later(at + 1, end).ok();
+            }
+            at += 2;
+        }
+        let mut undone = 0;
+        for _ in 0..2 {
+            while repo.read("a") != "base\n" {
+                repo.edio_later(at, ["undo"]).ok();
+                (at, undone) = (at + 1, undone + 1);
+            }
+            for _ in 0..undone {
+                repo.edio_later(at, ["redo"]).ok();
+                at += 1;
+            }
+            assert_eq!(state(), *states.last().unwrap());
+            says_no(&repo, "redo", 1, &["nothing to redo"]);
+            undone = 0;
+        }
+        repo.fsck();
+    }
+}
+
+#[test]
+fn what_goes_on_after_an_accepted_turn_is_done_again_too() {
+    let repo = turns(&["1", "2"]);
+    repo.edio(["accept", "--turn", "1", "feat"]).ok();
+    repo.write("b", "3\n");
+    repo.edio_later(1, ["snapshot", "-m", "3"]).ok();
+    let (files, next) = (repo.manifest(), repo.sessions("active"));
+    repo.edio_later(2, ["undo"]).ok();
+    repo.edio_later(3, ["undo"]).ok();
+    assert_ne!(repo.sessions("active"), next);
+    repo.edio_later(4, ["redo"]).ok();
+    repo.edio_later(5, ["redo"]).ok();
+    assert_eq!((repo.manifest(), repo.sessions("active")), (files, next));
+}
+
+#[test]
+fn a_turn_after_an_undo_of_an_accept_ends_the_way_to_the_next_session() {
+    let repo = turns(&["session"]);
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("b", "next\n");
+    repo.edio_later(1, ["snapshot", "-m", "next"]).ok();
+    repo.edio_later(2, ["undo"]).ok();
+    repo.edio_later(3, ["undo"]).ok();
+    repo.write("c", "other\n");
+    repo.edio_later(4, ["snapshot", "-m", "other"]).ok();
+    says_no(&repo, "redo", 1, &["nothing to redo"]);
+    assert!(repo.is_kept("next\n"));
+}
+
 // --- a model ---
 
 #[derive(Clone, Debug)]

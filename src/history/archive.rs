@@ -8,11 +8,12 @@ use crate::gitengine::{Oid, RefChange};
 
 use super::gitlock::wait_for_packed_refs;
 use super::ops::{self, Deed, Operation};
-use super::refnames::{self, Leaf, Shelf};
+use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
 use super::snapshot::{self, Moment};
-use super::workspace::Locked;
+use super::turn::Kind;
+use super::workspace::{Locked, Workspace};
 
 /// Puts a session away: its end is written down first, then the refs of its turns go.
 ///
@@ -85,9 +86,7 @@ pub fn archive_as_before(
 /// The next command tries that first: what is left then is for a person to mend.
 pub fn half_done(workspace: &Locked, session: &Session) -> Option<Operation> {
     let last = session.last_operation();
-    last.filter(|last| {
-        workspace.state.unfinished && matches!(last.deed, Deed::Accept | Deed::Close)
-    })
+    last.filter(|last| workspace.state.unfinished && last.puts_away())
 }
 
 /// Refuses what would come on top of that.
@@ -111,18 +110,94 @@ pub fn refuse_half_done(workspace: &Locked, session: &Session) -> Result<()> {
 /// # Errors
 ///
 /// git failed.
-pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Result<()> {
+pub fn close(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
+    close_again(workspace, session, None, moment)
+}
+
+/// Closes a session that was taken out again. The one that its closing had been followed by goes on.
+///
+/// # Errors
+///
+/// git failed.
+pub fn close_again(
+    workspace: &mut Locked,
+    mut session: Session,
+    next: Option<SessionId>,
+    moment: Moment,
+) -> Result<()> {
     refuse_half_done(workspace, &session)?;
     wait_for_packed_refs(workspace)?;
     workspace.git = workspace.git.synced();
     session.refuse_damaged()?;
     let current = session.current()?.clone();
     let (text, tree) = ("close".to_owned(), current.tree.clone());
-    let operation = Operation::on_work_tree(Deed::Close, text, tree, &session, &current);
+    let operation = Operation {
+        next,
+        ..Operation::on_work_tree(Deed::Close, text, tree, &session, &current)
+    };
     workspace.begin()?;
     ops::record(workspace, &mut session, &operation, moment.seconds)?;
     archive(workspace, &session)?;
+    take_out_next(workspace, &operation)?;
     workspace.end()
+}
+
+/// The session that was under way after an accept or a close that is done again, if it was put away by its undo.
+///
+/// # Errors
+///
+/// git failed.
+pub fn next_of(workspace: &Workspace, operation: &Operation) -> Result<Option<Session>> {
+    let Some(id) = &operation.next else {
+        return Ok(None);
+    };
+    let next = Session::load(workspace, Shelf::Archive, id)?;
+    // One that was accepted or closed itself stays where it is.
+    Ok(next.filter(|next| !next.last_operation().is_some_and(|last| last.puts_away())))
+}
+
+/// Takes that session out again. Returns its id; `None` where there is none.
+///
+/// # Errors
+///
+/// git failed.
+pub fn take_out_next(workspace: &mut Locked, operation: &Operation) -> Result<Option<SessionId>> {
+    let Some(next) = next_of(workspace, operation)?.filter(|next| next.damaged.is_empty()) else {
+        return Ok(None);
+    };
+    let next = unarchive(workspace, next)?;
+    snapshot::stand(workspace, &next)?;
+    workspace.state.save(&workspace.scratch())?;
+    Ok(Some(next.id))
+}
+
+/// The session of this workspace that was accepted or closed last, with that.
+///
+/// # Errors
+///
+/// git failed.
+pub fn last_put_away(workspace: &Workspace) -> Result<Option<(Session, Operation)>> {
+    let (branch, head) = workspace.git.head()?;
+    let mut newest: Option<((i64, bool), Session, Operation)> = None;
+    for session in Session::all(workspace)? {
+        let Some(commit) = &session.ops else {
+            continue;
+        };
+        let Some(operation) = Operation::read(commit) else {
+            continue;
+        };
+        let here = operation.worktree == workspace.name;
+        if session.shelf != Shelf::Archive || !operation.puts_away() || !here {
+            continue;
+        }
+        // Of two in the same second, the one whose commit is HEAD came last.
+        let is_head = operation.head_after == head && operation.branch == branch;
+        let rank = (commit.seconds, is_head);
+        if newest.as_ref().is_none_or(|(other, ..)| rank >= *other) {
+            newest = Some((rank, session.clone(), operation));
+        }
+    }
+    Ok(newest.map(|(_, session, operation)| (session, operation)))
 }
 
 /// Takes a closed session out again.
@@ -130,34 +205,79 @@ pub fn close(workspace: &mut Locked, mut session: Session, moment: Moment) -> Re
 /// # Errors
 ///
 /// git failed.
-pub fn reopen(workspace: &mut Locked, session: Session, moment: Moment) -> Result<()> {
+pub fn reopen(
+    workspace: &mut Locked,
+    session: Session,
+    closed: &Operation,
+    moment: Moment,
+) -> Result<()> {
     session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let successor = Session::active(workspace)?;
+    workspace.begin()?;
     let mut session = unarchive(workspace, session)?;
     let current = session.current()?.clone();
     let (text, tree) = ("undo".to_owned(), current.tree.clone());
     let undo = Operation {
         undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
+        next: successor.as_ref().map(|next| next.id.clone()),
         ..Operation::on_work_tree(Deed::Undo, text, tree, &session, &current)
     };
     ops::record(workspace, &mut session, &undo, moment.seconds)?;
-    drop_successor(workspace, successor)?;
-    snapshot::stand(workspace, &session)?;
-    workspace.state.save(&workspace.scratch())
+    make_room(workspace, &session, successor, closed)?;
+    workspace.end()
 }
 
-/// Makes room for a session that comes back: the one under way goes, if nothing was done in it, and else is archived.
+/// Has a session that came back be the one under way again. The one that was begun since it was put away is archived.
 ///
 /// # Errors
 ///
 /// git failed.
-pub fn drop_successor(workspace: &mut Locked, successor: Option<Session>) -> Result<()> {
-    let Some(session) = successor else {
-        return Ok(());
+pub fn make_room(
+    workspace: &mut Locked,
+    session: &Session,
+    successor: Option<Session>,
+    put_away: &Operation,
+) -> Result<()> {
+    if let Some(successor) = successor {
+        drop_successor(workspace, &successor, put_away)?;
+    }
+    snapshot::stand(workspace, session)?;
+    workspace.state.save(&workspace.scratch())
+}
+
+/// The same for a session that a killed process had taken out, with the undo written down.
+///
+/// # Errors
+///
+/// git failed.
+pub fn settle_reopened(
+    workspace: &mut Locked,
+    session: &Session,
+    put_away: &Operation,
+) -> Result<()> {
+    let undo = session.last_operation();
+    let successor = match undo.and_then(|undo| undo.next) {
+        Some(id) => Session::load(workspace, Shelf::Active, &id)?,
+        None => None,
     };
-    if !session.turns.is_empty() || session.ops.is_some() || !session.foreign.is_empty() {
-        return archive(workspace, &session);
+    make_room(workspace, session, successor, put_away)
+}
+
+/// Is it as the accept of a turn begins the next session? Then it holds nothing of its own.
+pub fn is_as_begun_by(session: &Session, accept: &Operation) -> bool {
+    let begun = session.current.as_ref().filter(|current| {
+        current.note.kind == Kind::Baseline
+            && current.note.side.is_none()
+            && current.tree == accept.tree
+    });
+    let alone = matches!(session.refs.as_slice(), [(Leaf::Current, _)]);
+    accept.goes_on && alone && begun.is_some() && session.damaged.is_empty()
+}
+
+fn drop_successor(workspace: &mut Locked, session: &Session, put_away: &Operation) -> Result<()> {
+    if !is_as_begun_by(session, put_away) {
+        return archive(workspace, session);
     }
     let deleted = session.refs.iter().map(|(leaf, oid)| {
         RefChange::delete(refnames::name(Shelf::Active, &session.id, *leaf), oid)
@@ -165,30 +285,60 @@ pub fn drop_successor(workspace: &mut Locked, successor: Option<Session>) -> Res
     refs::change(workspace, &deleted.collect::<Vec<_>>())
 }
 
-/// Gives an archived session its refs back.
+/// Gives an archived session its refs back, `current` last: until then it counts as archived.
 ///
 /// # Errors
 ///
 /// git failed.
 pub fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
-    let active = |leaf| refnames::name(Shelf::Active, &session.id, leaf);
+    // What a killed process gave back already is there.
+    let folder = refnames::folder(Shelf::Active, &session.id);
+    let there = workspace.git.ref_names(&[&folder])?;
+    let back = |leaf: Leaf, oid: &Oid| {
+        let name = refnames::name(Shelf::Active, &session.id, leaf);
+        let before = there.iter().find(|(other, _)| *other == name);
+        RefChange::set(name, before.map(|(_, oid)| oid), oid)
+    };
     let turns = session.turns.values();
     let mut changes: Vec<RefChange> = turns
-        .map(|turn| RefChange::set(active(Leaf::Turn(turn.number().turn)), None, &turn.commit))
+        .map(|turn| back(Leaf::Turn(turn.number().turn), &turn.commit))
         .collect();
-    changes.extend(
-        session
-            .refs
-            .iter()
-            .map(|(leaf, oid)| RefChange::set(active(*leaf), None, oid)),
-    );
+    let (current, others): (Vec<_>, Vec<_>) = session
+        .refs
+        .iter()
+        .partition(|(leaf, _)| *leaf == Leaf::Current);
+    let refs = others.into_iter().chain(current);
+    changes.extend(refs.map(|(leaf, oid)| back(*leaf, oid)));
     refs::change(workspace, &changes)?;
-    let archived = session.refs.iter().map(|(leaf, oid)| {
-        RefChange::delete(refnames::name(Shelf::Archive, &session.id, *leaf), oid)
-    });
-    refs::change(workspace, &archived.collect::<Vec<_>>())?;
+    not_put_away(workspace, &session.id)?;
     Ok(Session {
         shelf: Shelf::Active,
         ..session
     })
+}
+
+/// Removes those archived refs of a session that it has back.
+///
+/// # Errors
+///
+/// git failed.
+pub fn not_put_away(workspace: &Locked, id: &SessionId) -> Result<()> {
+    let folders = [Shelf::Active, Shelf::Archive].map(|shelf| refnames::folder(shelf, id));
+    let refs = workspace
+        .git
+        .ref_names(&folders.each_ref().map(String::as_str))?;
+    let is_back = |leaf: Leaf| {
+        let active = refnames::name(Shelf::Active, id, leaf);
+        refs.iter().any(|(name, _)| *name == active)
+    };
+    let archived = |name: &str| {
+        refnames::parse(name)
+            .is_some_and(|(shelf, _, leaf)| shelf == Shelf::Archive && is_back(leaf))
+    };
+    let deleted: Vec<RefChange> = refs
+        .iter()
+        .filter(|(name, _)| archived(name))
+        .map(|(name, oid)| RefChange::delete(name.clone(), oid))
+        .collect();
+    refs::change(workspace, &deleted)
 }

@@ -124,6 +124,8 @@ pub struct Operation {
     pub undoes: Option<Oid>,
     /// For accept: does a session go on after it?
     pub goes_on: bool,
+    /// For the undo of an accept or a close: the session begun since, which it puts away. Done again, that goes on.
+    pub next: Option<SessionId>,
     /// For accept: HEAD before.
     pub head_before: Option<Oid>,
     /// For accept: HEAD after.
@@ -153,6 +155,7 @@ impl Operation {
             from_bytes: None,
             undoes: None,
             goes_on: false,
+            next: None,
             head_before: None,
             head_after: None,
             branch: None,
@@ -183,10 +186,16 @@ impl Operation {
             from_bytes: trailers.get("From-Bytes").and_then(FromBytes::read),
             undoes: oid("Undoes"),
             goes_on: trailers.get("Goes-On").is_some(),
+            next: trailers.get("Next").and_then(|id| id.parse().ok()),
             head_before: oid("Head-Before"),
             head_after: oid("Head-After"),
             branch,
         })
+    }
+
+    /// Does it put the session away?
+    pub fn puts_away(&self) -> bool {
+        matches!(self.deed, Deed::Accept | Deed::Close)
     }
 
     /// The same, in this work tree.
@@ -210,6 +219,7 @@ impl Operation {
             .with_some("From-Bytes", self.from_bytes.as_ref().map(FromBytes::write))
             .with_some("Undoes", oid(&self.undoes))
             .with_some("Goes-On", self.goes_on.then_some("yes"))
+            .with_some("Next", self.next.as_ref().map(SessionId::as_str))
             .with_some("Head-Before", oid(&self.head_before))
             .with_some("Head-After", oid(&self.head_after))
             .with_some("Branch", self.branch.clone())

@@ -21,7 +21,7 @@ use super::restore::{
 use super::scan::{Scan, scan};
 use super::session::Session;
 use super::side;
-use super::snapshot::Moment;
+use super::snapshot::{Moment, stand};
 use super::turn::Turn;
 use super::undo;
 use super::workspace::Locked;
@@ -222,31 +222,74 @@ fn settle_last(
     workspace: &mut Locked,
     moment: Moment,
 ) -> std::result::Result<Option<String>, Unsettled> {
-    let Some(session) = Session::active(workspace)? else {
+    let Some(session) = to_be_settled(workspace)? else {
         return Ok(accept::go_on_after_kill(workspace, moment)?);
     };
     let session = adopt(workspace, session)?;
     let operations = ops::all(workspace, &session)?;
-    let Some((_, last)) = operations.last() else {
+    let last = operations.last().map(|(_, last)| last);
+    let undone = operations
+        .iter()
+        .find(|(id, operation)| {
+            let undoes = last.and_then(|last| last.undoes.as_ref());
+            undoes == Some(id) && operation.puts_away()
+        })
+        .map(|(_, operation)| operation);
+    let settled = match (last, undone.filter(|_| is_undo(last))) {
+        (Some(last), Some(accept)) if accept.deed == Deed::Accept => {
+            accept::settle(workspace, session, accept, last, moment)?
+        }
+        (Some(_), Some(close)) => {
+            archive::settle_reopened(workspace, &session, close)?;
+            "the undo of close is finished".to_owned()
+        }
+        (Some(last), None) if last.deed == Deed::Accept => {
+            accept::settle(workspace, session, last, last, moment)?
+        }
+        (Some(last), None) if last.deed == Deed::Close => {
+            settle_close(workspace, &session, last)?;
+            "close is finished".to_owned()
+        }
+        _ => {
+            archive::not_put_away(workspace, &session.id)?;
+            return finish(workspace, session, moment).map_err(Unsettled::GivenUp);
+        }
+    };
+    Ok(Some(settled))
+}
+
+fn is_undo(last: Option<&Operation>) -> bool {
+    last.is_some_and(|last| last.deed == Deed::Undo)
+}
+
+fn settle_close(workspace: &mut Locked, session: &Session, close: &Operation) -> Result<()> {
+    archive::archive(workspace, session)?;
+    match Session::active(workspace)? {
+        // It was to be taken back, with this one under way.
+        Some(session) => stand(workspace, &session),
+        None => archive::take_out_next(workspace, close).map(drop),
+    }
+}
+
+/// The session with which something was begun: one that was half put away or taken out, beside the one under way, or else
+/// that one.
+fn to_be_settled(workspace: &Locked) -> Result<Option<Session>> {
+    let Some(active) = Session::active(workspace)? else {
         return Ok(None);
     };
-    let of_accept = operations
-        .iter()
-        .find(|(id, operation)| last.undoes.as_ref() == Some(id) && operation.deed == Deed::Accept)
-        .map(|(_, operation)| operation);
-    match (last.deed, of_accept) {
-        (Deed::Accept, _) => Ok(Some(accept::settle(
-            workspace, session, last, last, moment,
-        )?)),
-        (Deed::Undo, Some(accept)) => Ok(Some(accept::settle(
-            workspace, session, accept, last, moment,
-        )?)),
-        (Deed::Close, _) => {
-            archive::archive(workspace, &session)?;
-            Ok(Some("close is finished".to_owned()))
-        }
-        _ => finish(workspace, session, moment).map_err(Unsettled::GivenUp),
-    }
+    let is_half = |session: &Session| {
+        let last = session.last_operation();
+        let here = last.filter(|last| last.worktree == workspace.name);
+        let of_next = |last: &Operation| {
+            last.puts_away() || (last.deed == Deed::Undo && last.next.as_ref() == Some(&active.id))
+        };
+        session.shelf == Shelf::Active
+            && session.id != active.id
+            && session.current.is_some()
+            && here.is_some_and(|last| of_next(&last))
+    };
+    let half = Session::all(workspace)?.into_iter().find(is_half);
+    Ok(half.or(Some(active)))
 }
 
 /// Brings the work tree where the unfinished operation wanted it.

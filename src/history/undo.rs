@@ -14,7 +14,6 @@ use super::bytes;
 use super::journal::way_to;
 use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
-use super::refnames::Shelf;
 use super::restore::{
     Course, End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back,
     own_session, perform, plan_to, save_unsaved, stands,
@@ -133,7 +132,10 @@ pub fn undo(
     };
     let (scan, found) = scan_beside(workspace, TooMuch::Take, find)?;
     let Some((session, event)) = found else {
-        return before_the_session(workspace, direction, reach, moment);
+        return match work_since(workspace, scan, direction, reach, moment)? {
+            Some(turn) => undo_work_since(workspace, turn, moment),
+            None => before_the_session(workspace, direction, reach, moment),
+        };
     };
     match (&event.archived, direction) {
         (None, _) => go_to(workspace, scan, session, direction, &event, moment),
@@ -163,6 +165,43 @@ fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Sessio
         Direction::Redo => past.undone.pop(),
     };
     Ok(event.map(|event| (session, event)))
+}
+
+/// What was done since the session under way began, and is in no turn, becomes one: an undo that leads beyond the session
+/// leads back to where it began first. Returns that turn; `None` where there is nothing of the kind.
+fn work_since(
+    workspace: &mut Locked,
+    scan: Scan,
+    direction: Direction,
+    reach: Reach,
+    moment: Moment,
+) -> Result<Option<Turn>> {
+    if (direction, reach) != (Direction::Undo, Reach::Branch) {
+        return Ok(None);
+    }
+    let Some(session) = Session::active(workspace)? else {
+        return Ok(None);
+    };
+    let Some((_, put_away)) = archive::last_put_away(workspace)? else {
+        return Ok(None);
+    };
+    // It began with an earlier turn, not with the work tree as it was.
+    if archive::is_as_begun_by(&session, &put_away) {
+        return Ok(None);
+    }
+    save_unsaved(workspace, scan, "going back", moment)
+}
+
+fn undo_work_since(workspace: &mut Locked, turn: Turn, moment: Moment) -> Result<Undone> {
+    let (scan, found) = scan_beside(workspace, TooMuch::Take, || {
+        last_event(workspace, Direction::Undo)
+    })?;
+    let (session, event) = found.ok_or_else(|| nothing(Direction::Undo))?;
+    let undone = go_to(workspace, scan, session, Direction::Undo, &event, moment)?;
+    Ok(Undone {
+        safety: undone.safety.or(Some(turn)),
+        ..undone
+    })
 }
 
 /// Everything in the session is taken back: before it came what put the one before it away.
@@ -440,6 +479,10 @@ impl Past {
                     .map_or(event.what.clone(), |e| e.what.clone());
                 let brought = undone.as_ref().and_then(|undone| undone.side.clone());
                 let archived = undone.and_then(|undone| undone.archived);
+                let archived = archived.map(|archived| Operation {
+                    next: operation.next.clone(),
+                    ..archived
+                });
                 self.undone.push(Event {
                     what,
                     archived,
@@ -465,30 +508,10 @@ fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
 
 /// Takes back the accept, or the close, that put this workspace's last session away.
 fn undo_archive(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
-    let (branch, head) = workspace.git.head()?;
-    let mut newest: Option<((i64, bool), Session, Operation)> = None;
-    for session in Session::all(workspace)? {
-        let Some(commit) = &session.ops else {
-            continue;
-        };
-        let Some(operation) = Operation::read(commit) else {
-            continue;
-        };
-        let archived = matches!(operation.deed, Deed::Accept | Deed::Close);
-        let here = operation.worktree == workspace.name;
-        if session.shelf != Shelf::Archive || !archived || !here {
-            continue;
-        }
-        // Of two in the same second, the one whose commit is HEAD came last.
-        let is_head = operation.head_after == head && operation.branch == branch;
-        let rank = (commit.seconds, is_head);
-        if newest.as_ref().is_none_or(|(other, ..)| rank >= *other) {
-            newest = Some((rank, session.clone(), operation));
-        }
-    }
-    let (_, session, operation) = newest.ok_or_else(|| nothing(Direction::Undo))?;
+    let put_away = archive::last_put_away(workspace)?;
+    let (session, operation) = put_away.ok_or_else(|| nothing(Direction::Undo))?;
     if operation.deed == Deed::Close {
-        archive::reopen(workspace, session, moment)?;
+        archive::reopen(workspace, session, &operation, moment)?;
         return Ok(without_plan(operation.text, None));
     }
     accept::take_back(workspace, session, &operation, moment)?;
@@ -518,7 +541,7 @@ fn redo_archive(
     moment: Moment,
 ) -> Result<Undone> {
     if operation.deed == Deed::Close {
-        archive::close(workspace, session, moment)?;
+        archive::close_again(workspace, session, operation.next.clone(), moment)?;
         return Ok(without_plan(event.what.clone(), None));
     }
     accept::land_again(workspace, session, operation, moment)?;

@@ -51,12 +51,17 @@ fn put_away(
 ) -> PutAway {
     lock.finish()?;
     archive::archive(workspace, session)?;
-    let next = match operation.goes_on {
-        true => Some(go_on(workspace, operation, moment)?),
-        false => None,
-    };
+    let next = follow(workspace, operation, moment)?;
     workspace.end()?;
     Ok(next)
+}
+
+/// Begins the session that goes on after an accept, or takes it out again where it was put away.
+fn follow(workspace: &mut Locked, operation: &Operation, moment: Moment) -> PutAway {
+    match archive::take_out_next(workspace, operation)? {
+        None if operation.goes_on => go_on(workspace, operation, moment).map(Some),
+        next => Ok(next),
+    }
 }
 
 fn land_branch(
@@ -94,6 +99,9 @@ pub fn land_again(
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
     refuse_other_branch(operation, workspace.git.head()?.0.as_deref())?;
+    if let Some(next) = archive::next_of(workspace, operation)? {
+        next.refuse_damaged()?;
+    }
     let changes = changes_of(workspace, operation)?;
     let current = session.current()?.clone();
     let again = Operation {
@@ -101,6 +109,7 @@ pub fn land_again(
         head_after: operation.head_after.clone(),
         branch: operation.branch.clone(),
         goes_on: operation.goes_on,
+        next: operation.next.clone(),
         to: operation.to.clone(),
         ..Operation::on_work_tree(
             Deed::Accept,
@@ -165,12 +174,17 @@ pub fn take_back(
     let changes = changes_of(workspace, operation)?;
     let successor = Session::active(workspace)?;
     let archived = session.refs.clone();
+    let next = successor.as_ref().map(|next| next.id.clone());
     workspace.begin()?;
-    match take_branch_back(workspace, session, operation, &changes, moment) {
+    let back = Back {
+        accept: operation,
+        changes: &changes,
+        next,
+    };
+    match take_branch_back(workspace, session, &back, moment) {
         Ok((session, lock)) => {
             lock.finish()?;
-            archive::drop_successor(workspace, successor)?;
-            snapshot::stand(workspace, &session)?;
+            archive::make_room(workspace, &session, successor, operation)?;
             workspace.end()
         }
         // The branch has not moved: the session is put away again, as it was.
@@ -188,26 +202,34 @@ pub fn take_back(
     }
 }
 
+/// An accept that is taken back.
+struct Back<'a> {
+    accept: &'a Operation,
+    /// What its commit changed.
+    changes: &'a [Difference],
+    /// The session that was begun since.
+    next: Option<SessionId>,
+}
+
 type TakenBack = std::result::Result<(Session, IndexLock), Box<(Option<Session>, Error)>>;
 
 fn take_branch_back(
     workspace: &mut Locked,
     session: Session,
-    operation: &Operation,
-    changes: &[Difference],
+    back: &Back<'_>,
     moment: Moment,
 ) -> TakenBack {
     let early = |error: Error| Box::new((None, error));
     let lock = IndexLock::take(workspace).map_err(early)?;
-    lock.prepare_back(workspace, operation, changes)
+    lock.prepare_back(workspace, back.accept, back.changes)
         .map_err(early)?;
     let mut session = match archive::unarchive(workspace, session.clone()) {
         Ok(session) => session,
         Err(error) => return Err(Box::new((Some(session), error))),
     };
-    let recorded = record_undo(workspace, &mut session, changes, moment);
+    let recorded = record_undo(workspace, &mut session, back, moment);
     let moved = recorded.and_then(|()| {
-        move_branch(workspace, operation, Way::Back)
+        move_branch(workspace, back.accept, Way::Back)
             .or_else(|error| ops::take_off_last(workspace, &mut session).and(Err(error)))
     });
     match moved {
@@ -219,16 +241,17 @@ fn take_branch_back(
 fn record_undo(
     workspace: &Locked,
     session: &mut Session,
-    changes: &[Difference],
+    back: &Back<'_>,
     moment: Moment,
 ) -> Result<()> {
     // What was staged since is saved, too.
-    let side = index::save_staged(workspace, session, changes, moment)?;
+    let side = index::save_staged(workspace, session, back.changes, moment)?;
     let current = session.current()?.clone();
     let (text, tree) = ("undo".to_owned(), current.tree.clone());
     let undo = Operation {
         side,
         undoes: session.ops.as_ref().map(|commit| commit.oid.clone()),
+        next: back.next.clone(),
         ..Operation::on_work_tree(Deed::Undo, text, tree, session, &current)
     };
     ops::record(workspace, session, &undo, moment.seconds)
@@ -251,7 +274,7 @@ pub fn settle(
     let tip = branch_tip(workspace, accept)?;
     let changes = changes_of(workspace, accept)?;
     if last.deed == Deed::Undo {
-        return settle_undo(workspace, accept, tip.as_ref(), &changes);
+        return settle_undo(workspace, session, accept, tip.as_ref(), &changes);
     }
     let landed = match (&tip, &accept.head_after) {
         (Some(tip), Some(commit)) => workspace.git.is_ancestor(commit, tip)?,
@@ -269,14 +292,17 @@ pub fn settle(
         lock.finish()?;
     }
     archive::archive(workspace, &session)?;
-    if accept.goes_on {
-        go_on(workspace, accept, moment)?;
+    match Session::active(workspace)? {
+        // It was to be taken back, with this one under way.
+        Some(session) => snapshot::stand(workspace, &session)?,
+        None => drop(follow(workspace, accept, moment)?),
     }
     Ok(format!("{} is finished", accept.text))
 }
 
 fn settle_undo(
     workspace: &mut Locked,
+    mut session: Session,
     accept: &Operation,
     tip: Option<&Oid>,
     changes: &[Difference],
@@ -285,6 +311,11 @@ fn settle_undo(
     let is_before = tip == accept.head_before.as_ref();
     let is_after = tip == accept.head_after.as_ref();
     if !is_here || !(is_before || is_after) {
+        ops::take_off_last(workspace, &mut session)?;
+        archive::archive(workspace, &session)?;
+        if let Some(session) = Session::active(workspace)? {
+            snapshot::stand(workspace, &session)?;
+        }
         return Ok(format!("the undo of {} was not made", accept.text));
     }
     let lock = IndexLock::take(workspace)?;
@@ -293,6 +324,7 @@ fn settle_undo(
         move_branch(workspace, accept, Way::Back)?;
     }
     lock.finish()?;
+    archive::settle_reopened(workspace, &session, accept)?;
     Ok(format!("the undo of {} is finished", accept.text))
 }
 
@@ -370,22 +402,21 @@ fn move_branch(workspace: &Locked, operation: &Operation, way: Way) -> Result<()
     })
 }
 
-/// Begins the session that goes on after an accept of a turn, where a killed process had put the accepted one away.
+/// Begins the session that goes on after an accept or a close, or takes it out again, where a killed process had put away
+/// the one before it.
 ///
 /// # Errors
 ///
 /// git failed.
 pub fn go_on_after_kill(workspace: &mut Locked, moment: Moment) -> Result<Option<String>> {
+    let Some((_, last)) = archive::last_put_away(workspace)? else {
+        return Ok(None);
+    };
     let (branch, commit) = workspace.git.head()?;
-    for session in Session::all(workspace)? {
-        let Some(accept) = session.last_operation() else {
-            continue;
-        };
-        let is_last = accept.deed == Deed::Accept && accept.worktree == workspace.name;
-        if is_last && accept.goes_on && accept.head_after == commit && accept.branch == branch {
-            go_on(workspace, &accept, moment)?;
-            return Ok(Some(format!("{} is finished", accept.text)));
-        }
+    let stands = last.head_after == commit && last.branch == branch;
+    if last.deed == Deed::Accept && !stands {
+        return Ok(None);
     }
-    Ok(None)
+    let next = follow(workspace, &last, moment)?;
+    Ok(next.map(|_| format!("{} is finished", last.text)))
 }
