@@ -604,6 +604,40 @@ fn an_index_with_a_folder_where_a_file_was_committed_is_as_before_the_accept() {
 }
 
 #[test]
+fn what_the_index_only_announces_is_as_before_the_accept_whatever_is_on_disk() {
+    let on_disk: [fn(&Repo); 4] = [
+        |_| {},
+        |repo| repo.remove("u"),
+        |repo| {
+            repo.remove("u");
+            repo.write("u/in", "a folder now\n");
+        },
+        |repo| {
+            repo.remove("u");
+            repo.link("u", "a");
+        },
+    ];
+    for change in on_disk {
+        let repo = turns(&["session"]);
+        repo.write("u", "announced\n");
+        repo.write("tool", "#!/bin/sh\n");
+        repo.chmod("tool", 0o755);
+        repo.git(["add", "-N", "u", "tool"]);
+        change(&repo);
+        repo.remove("tool");
+        let before = index(&repo);
+        repo.edio(["accept", "--all", "feat"]).ok();
+        repo.edio(["undo"]).ok();
+        assert_eq!(index(&repo), before);
+        assert_eq!(
+            repo.git(["diff", "--cached", "--ita-invisible-in-index"]),
+            "",
+            "nothing was staged"
+        );
+    }
+}
+
+#[test]
 fn p4_what_was_staged_after_the_accept_is_not_lost_by_its_undo() {
     let repo = turns(&["session"]);
     repo.edio(["accept", "feat"]).ok();

@@ -1,5 +1,6 @@
 //! What stands in an index, as git lists it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
@@ -81,18 +82,25 @@ impl Git {
         self.git_dir.join("index")
     }
 
-    /// The files on disk that the user's index only announces (`git add -N`).
+    /// Those of these entries of the user's index that only announce a file (`git add -N`), whatever is on disk.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn announced(&self) -> Result<Vec<RepoPath>> {
-        let ask = self
-            .ask("diff-files")
-            .args(["--name-only", "-z", "--diff-filter=A"])
-            .args(["--no-renames", "--ita-invisible-in-index"]);
-        let output = ask.arg("--ignore-submodules").run()?;
-        Ok(output.split_str("\0").filter_map(RepoPath::new).collect())
+    pub fn announced(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
+        let nothing = self.empty_tree()?;
+        let mut announced = Vec::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let ask = self.ask("diff-index").args(["--cached", "--name-only"]);
+            let ask = ask.args(["-z", "--no-renames", "--ita-invisible-in-index"]);
+            let ask = ask.arg(&nothing).arg("--");
+            let ask = ask.args(paths.iter().map(|path| os_path(path.as_bytes())));
+            let output = ask.run()?;
+            let staged: BTreeSet<&[u8]> = output.split_str("\0").collect();
+            let is_announced = |path: &&RepoPath| !staged.contains(path.as_bytes());
+            announced.extend(paths.iter().filter(is_announced).cloned());
+        }
+        Ok(announced)
     }
 
     /// What git tracks at these paths, or below them.

@@ -155,16 +155,13 @@ impl PrivateIndex {
             .run_silently()
     }
 
-    /// Announces files that are on disk, as `git add -N` does.
+    /// Announces files that are in this folder, as `git add -N` does. Nothing else may be there at their paths.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn announce(&self, paths: &[RepoPath]) -> Result<()> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let ask = self.git.ask("add").index(&self.file);
+    pub fn announce(&self, folder: &Path, paths: &[RepoPath]) -> Result<()> {
+        let ask = self.git.ask("add").index(&self.file).work_tree(folder);
         ask.setting("index.sparse=false")
             .args(["--intent-to-add", "--force", "--sparse"])
             .args(["--pathspec-from-file=-", "--pathspec-file-nul"])

@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 
 use crate::error::{Result, While};
-use crate::gitengine::{Difference, Entry, IndexEntry, Oid, PrivateIndex, RepoPath};
+use crate::gitengine::{Difference, Entry, IndexEntry, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::gitlock::{PAUSE, TRIES, held};
 use super::super::ops::Operation;
+use super::super::restore::clear_folder;
 use super::super::session::Session;
 use super::super::side::{self, Part, Saved};
 use super::super::snapshot::Moment;
@@ -110,16 +111,31 @@ impl IndexLock {
             .map(|change| (change.path.clone(), None))
             .collect();
         self.index.set(&gone)?;
-        let top = &workspace.git.work_tree;
-        let is_there = |entry: &IndexEntry| entry.path.below(top).symlink_metadata().is_ok();
-        let (announced, listed): (Vec<_>, Vec<_>) = before
-            .into_iter()
-            .partition(|entry| entry.intent_to_add && is_there(entry));
+        let (announced, listed): (Vec<_>, Vec<_>) =
+            before.into_iter().partition(|entry| entry.intent_to_add);
         self.index.set_listed(&listed)?;
-        let announced: Vec<RepoPath> = announced.into_iter().map(|entry| entry.path).collect();
-        self.index.announce(&announced)?;
+        self.announce(workspace, &announced)?;
         self.set_flags(&listed)?;
         Ok(self.index.refresh()?)
+    }
+
+    /// Sets entries that only announce files. On disk there may be none by now, or a folder: git is shown empty ones.
+    fn announce(&self, workspace: &Locked, entries: &[IndexEntry]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let stage = workspace.scratch().join("stage");
+        clear_folder(&stage)?;
+        for entry in entries {
+            let file = entry.path.below(&stage);
+            let folder = file.parent().unwrap_or(&stage);
+            fs::create_dir_all(folder)
+                .and_then(|()| make_empty(&file, entry.mode))
+                .or_cannot(|| format!("can't write {}", file.display()))?;
+        }
+        let paths: Vec<RepoPath> = entries.iter().map(|entry| entry.path.clone()).collect();
+        self.index.announce(&stage, &paths)?;
+        fs::remove_dir_all(&stage).or_cannot(|| format!("can't remove {}", stage.display()))
     }
 
     /// Those of the changes whose entry in the user's index is still as it was saved before the accept.
@@ -246,6 +262,18 @@ fn is_same_file(_: &PathBuf, _: &PathBuf) -> bool {
     false
 }
 
+fn make_empty(file: &Path, mode: Mode) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if mode == Mode::Executable {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o755);
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(file).map(drop)
+}
+
 /// Saves the entries of the user's index that the commit changes, and what was staged there. Returns the side commit.
 ///
 /// # Errors
@@ -299,12 +327,15 @@ pub fn save_staged(
 /// Marks the entries that only announce a file. They look like empty ones.
 fn mark_announced(workspace: &Locked, entries: &mut [IndexEntry]) -> Result<()> {
     let empty = workspace.git.format.hash_content(b"");
-    if entries.iter().all(|entry| entry.oid != empty) {
+    let is_empty = |entry: &&IndexEntry| entry.oid == empty && entry.stage == 0;
+    let paths = entries.iter().filter(is_empty);
+    let paths: Vec<RepoPath> = paths.map(|entry| entry.path.clone()).collect();
+    if paths.is_empty() {
         return Ok(());
     }
-    let announced = workspace.git.announced()?;
+    let announced: BTreeSet<RepoPath> = workspace.git.announced(&paths)?.into_iter().collect();
     for entry in entries {
-        entry.intent_to_add = entry.oid == empty && announced.contains(&entry.path);
+        entry.intent_to_add = announced.contains(&entry.path);
     }
     Ok(())
 }
