@@ -661,6 +661,23 @@ fn p5_a_redo_into_the_next_session() {
 }
 
 #[test]
+fn p5_an_undo_and_a_redo_of_an_accept_where_something_was_staged_since() {
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    let staged = repo.git(["hash-object", "-w", "a"]);
+    let entry = format!("100755,{staged},a");
+    repo.git(["update-index", "--cacheinfo", &entry]);
+    repo.git(["rm", "-q", "--cached", "a.x"]);
+    Scene::new(repo, &["undo"]).survives_everywhere();
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    repo.git(["update-index", "--cacheinfo", &entry]);
+    repo.git(["rm", "-q", "--cached", "a.x"]);
+    repo.edio(["undo"]).ok();
+    Scene::new(repo, &["redo"]).survives_everywhere();
+}
+
+#[test]
 fn p5_an_undo_of_what_was_done_since_a_session_began() {
     let repo = accepted_soon();
     repo.edio(["accept", "feat"]).ok();

@@ -656,6 +656,46 @@ fn p4_what_was_staged_after_the_accept_is_not_lost_by_its_undo() {
 }
 
 #[test]
+fn p4_what_was_staged_after_the_accept_is_named_and_comes_back_with_it() {
+    let repo = Repo::with(&[("a", "base\n"), ("b", "base\n"), ("c", "base\n")]);
+    for path in ["a", "b", "c", "d"] {
+        repo.write(path, "session\n");
+    }
+    repo.edio(["snapshot"]).ok();
+    let before = index(&repo);
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("a", "staged since\n");
+    repo.git(["add", "a"]);
+    repo.git(["rm", "-q", "--cached", "b"]);
+    repo.git(["update-index", "--assume-unchanged", "c"]);
+    let since = index(&repo);
+    let ran = repo.edio(["undo"]);
+    for path in ["b", "c"] {
+        let said = format!("  no longer staged: {path} (it was taken off, or flagged, since)\n");
+        assert!(ran.ok().stderr.contains(&said), "{ran}");
+    }
+    let (_, command) = ran
+        .stderr
+        .split_once("a (what was staged since: git ")
+        .unwrap();
+    let words = command.split_once(")\n").unwrap().0.split(' ');
+    assert_eq!(repo.git(words), "staged since");
+    assert!(!ran.stderr.contains("staged: d"), "{ran}");
+    assert_eq!(index(&repo), before);
+    for _ in 0..2 {
+        repo.edio(["redo"]).ok();
+        assert_eq!(index(&repo), since);
+        let undone = &repo.edio(["undo", "--json"]).json()[0];
+        assert_eq!(undone["unstaged"], json!(["a", "b", "c"]));
+        assert_eq!(index(&repo), before);
+    }
+    // What was staged in between counts more than what was before.
+    repo.git(["add", "b"]);
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.git(["diff", "--cached"]), "");
+}
+
+#[test]
 fn the_first_commit_of_all_is_taken_back() {
     let repo = Repo::unborn();
     repo.write("a", "session\n");

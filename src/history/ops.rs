@@ -120,7 +120,8 @@ pub struct Operation {
     pub side: Option<Oid>,
     /// What was known of the bytes before, where the snapshot itself does not tell.
     pub from_bytes: Option<FromBytes>,
-    /// For undo and redo: the turn or operation that is taken back, or done again. For revert: the first of the turns.
+    /// For undo and redo: the turn or operation that is taken back, or done again. For an accept that is made again: the
+    /// undo. For revert: the first of the turns.
     pub undoes: Option<Oid>,
     /// For accept: does a session go on after it?
     pub goes_on: bool,
@@ -361,6 +362,16 @@ pub fn set_aside_last(workspace: &Locked, session: &mut Session) -> Result<Optio
         .next()
         .filter(|commit| Operation::read(commit).is_some());
     Ok(Some(last.oid))
+}
+
+/// The operation of this commit; `None` where it is none.
+///
+/// # Errors
+///
+/// git failed.
+pub fn of_commit(workspace: &Workspace, id: &Oid) -> Result<Option<Operation>> {
+    let commits = workspace.git.commits(std::slice::from_ref(id))?;
+    Ok(commits.first().and_then(Operation::read))
 }
 
 /// The commits before an operation, the last one first. Where one can't be read, the operations down to it.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{Error, Result};
 use crate::gitengine::{Entry, Oid, RepoPath};
 
-use super::accept;
+use super::accept::{self, Unstaged};
 use super::archive;
 use super::bytes;
 use super::journal::way_to;
@@ -57,6 +57,8 @@ pub struct Undone {
     pub safety: Option<Turn>,
     /// Where the branch stands now, if an accept was taken back or done again.
     pub branch: Option<(String, Option<Oid>)>,
+    /// What was staged since an accept that was taken back, and is not any more.
+    pub unstaged: Unstaged,
 }
 
 /// Something that happened, and can be taken back.
@@ -270,6 +272,7 @@ fn go_to(
         done,
         safety,
         branch: None,
+        unstaged: Unstaged::default(),
     })
 }
 
@@ -514,12 +517,12 @@ fn undo_archive(workspace: &mut Locked, moment: Moment) -> Result<Undone> {
         archive::reopen(workspace, session, &operation, moment)?;
         return Ok(without_plan(operation.text, None));
     }
-    accept::take_back(workspace, session, &operation, moment)?;
+    let unstaged = accept::take_back(workspace, session, &operation, moment)?;
     let name = operation.branch.unwrap_or_else(|| "HEAD".to_owned());
-    Ok(without_plan(
-        operation.text,
-        Some((name, operation.head_before)),
-    ))
+    Ok(Undone {
+        unstaged,
+        ..without_plan(operation.text, Some((name, operation.head_before)))
+    })
 }
 
 fn without_plan(what: String, branch: Option<(String, Option<Oid>)>) -> Undone {
@@ -530,6 +533,7 @@ fn without_plan(what: String, branch: Option<(String, Option<Oid>)>) -> Undone {
         done: Performed::default(),
         safety: None,
         branch,
+        unstaged: Unstaged::default(),
     }
 }
 
@@ -544,7 +548,7 @@ fn redo_archive(
         archive::close_again(workspace, session, operation.next.clone(), moment)?;
         return Ok(without_plan(event.what.clone(), None));
     }
-    accept::land_again(workspace, session, operation, moment)?;
+    accept::land_again(workspace, session, operation, &event.id, moment)?;
     let name = operation
         .branch
         .clone()

@@ -13,12 +13,21 @@ use crate::error::{Result, While};
 use crate::gitengine::{Difference, Entry, IndexEntry, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::gitlock::{PAUSE, TRIES, held};
-use super::super::ops::Operation;
+use super::super::ops::{self, Operation};
 use super::super::restore::clear_folder;
 use super::super::session::Session;
 use super::super::side::{self, Part, Saved};
 use super::super::snapshot::Moment;
 use super::super::workspace::{Locked, Workspace};
+
+/// What was staged since an accept, of a path that its commit changed.
+pub struct StagedSince {
+    /// The path.
+    pub path: RepoPath,
+    /// Where in the side commit its content is saved; `None` where no other content was staged: it was taken off the index,
+    /// or flagged.
+    pub part: Option<Part>,
+}
 
 /// git's lock on the user's index. Dropped, it is given back, with the index as it was unless [`IndexLock::finish`] ran.
 pub struct IndexLock {
@@ -61,17 +70,50 @@ impl IndexLock {
         })
     }
 
-    /// Makes the index that the user's is to become.
+    /// Makes the index that the user's is to become: where the commit changed something, it has what the commit has; where
+    /// an accept is made again and nothing was staged since its undo, what it had before that.
     ///
     /// # Errors
     ///
     /// git failed.
-    pub fn prepare(&self, workspace: &Locked, changes: &[Difference]) -> Result<()> {
+    pub fn prepare(
+        &self,
+        workspace: &Locked,
+        operation: &Operation,
+        changes: &[Difference],
+    ) -> Result<()> {
+        match before_undo(workspace, operation)? {
+            Some(entries) => self.set_saved(workspace, entries, changes),
+            None => self.set_committed(workspace, changes),
+        }
+    }
+
+    /// The same for an accept that a killed process left in the middle, where the index is still as it was before.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn prepare_what_is_left(
+        &self,
+        workspace: &Locked,
+        operation: &Operation,
+        changes: Vec<Difference>,
+    ) -> Result<()> {
+        let all = changes.len();
+        let untouched = self.untouched(workspace, operation, changes)?;
+        match before_undo(workspace, operation)? {
+            Some(entries) if untouched.len() == all => {
+                self.set_saved(workspace, entries, &untouched)
+            }
+            // It was put in place already, or has been used since.
+            Some(_) => Ok(self.index.copy_from(&self.users)?),
+            None => self.set_committed(workspace, &untouched),
+        }
+    }
+
+    fn set_committed(&self, workspace: &Locked, changes: &[Difference]) -> Result<()> {
         self.index.copy_from(&self.users)?;
-        let flagged = match self.users.exists() {
-            true => workspace.git.list_index(&self.users)?.entries,
-            false => Vec::new(),
-        };
+        let flagged = self.entries(workspace)?;
         let entries: Vec<_> = changes
             .iter()
             .map(|change| (change.path.clone(), change.new.clone()))
@@ -101,18 +143,26 @@ impl IndexLock {
         operation: &Operation,
         changes: &[Difference],
     ) -> Result<()> {
-        self.index.copy_from(&self.users)?;
         let before = entries_before(workspace, operation)?.into_iter();
-        let before: Vec<_> = before
-            .filter_map(|entry| remembered(entry, changes))
-            .collect();
+        let before = before.filter_map(|entry| remembered(entry, changes));
+        self.set_saved(workspace, before.collect(), changes)
+    }
+
+    /// Where the commit changed something, the entries become these.
+    fn set_saved(
+        &self,
+        workspace: &Locked,
+        entries: Vec<IndexEntry>,
+        changes: &[Difference],
+    ) -> Result<()> {
+        self.index.copy_from(&self.users)?;
         let gone: Vec<_> = changes
             .iter()
             .map(|change| (change.path.clone(), None))
             .collect();
         self.index.set(&gone)?;
         let (announced, listed): (Vec<_>, Vec<_>) =
-            before.into_iter().partition(|entry| entry.intent_to_add);
+            entries.into_iter().partition(|entry| entry.intent_to_add);
         self.index.set_listed(&listed)?;
         self.announce(workspace, &announced)?;
         self.set_flags(&listed)?;
@@ -139,31 +189,71 @@ impl IndexLock {
     }
 
     /// Those of the changes whose entry in the user's index is still as it was saved before the accept.
-    ///
-    /// # Errors
-    ///
-    /// git failed.
-    pub fn untouched(
+    fn untouched(
         &self,
         workspace: &Locked,
         operation: &Operation,
         changes: Vec<Difference>,
     ) -> Result<Vec<Difference>> {
         let before = entries_before(workspace, operation)?;
-        let now = match self.users.exists() {
+        let now = self.entries(workspace)?;
+        let same =
+            |change: &Difference| listed_at(&before, &change.path) == listed_at(&now, &change.path);
+        Ok(changes.into_iter().filter(same).collect())
+    }
+
+    /// What the user's index has otherwise than the accept left it, where its commit changed something.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn staged_since(
+        &self,
+        workspace: &Locked,
+        accept: &Operation,
+        changes: &[Difference],
+    ) -> Result<Vec<StagedSince>> {
+        let before = entries_before(workspace, accept)?;
+        let now = self.entries(workspace)?;
+        let mut staged = Vec::new();
+        for Difference { path, old, new } in changes {
+            let flagged = |flag: fn(&IndexEntry) -> bool| {
+                let mut before = before.iter();
+                before.any(|entry| &entry.path == path && flag(entry))
+            };
+            let left = new.as_ref().map(|new| IndexEntry {
+                mode: new.mode,
+                oid: new.oid.clone(),
+                stage: 0,
+                skip_worktree: flagged(|entry| entry.skip_worktree),
+                assume_unchanged: flagged(|entry| entry.assume_unchanged),
+                intent_to_add: false,
+                path: path.clone(),
+            });
+            let here = listed_at(&now, path);
+            if here.iter().eq(left.iter()) {
+                continue;
+            }
+            let is_other = |entry: &&IndexEntry| {
+                let sides = old.iter().chain(new);
+                sides.map(|side| &side.oid).all(|oid| oid != &entry.oid)
+            };
+            staged.push(StagedSince {
+                path: path.clone(),
+                part: here
+                    .iter()
+                    .find(is_other)
+                    .map(|entry| Part::of_stage(entry.stage)),
+            });
+        }
+        Ok(staged)
+    }
+
+    fn entries(&self, workspace: &Locked) -> Result<Vec<IndexEntry>> {
+        Ok(match self.users.exists() {
             true => workspace.git.list_index(&self.users)?.entries,
             false => Vec::new(),
-        };
-        let at = |entries: &[IndexEntry], path: &RepoPath| -> Vec<IndexEntry> {
-            let here = entries.iter().filter(|entry| &entry.path == path);
-            let listed = |entry: &IndexEntry| IndexEntry {
-                intent_to_add: false,
-                ..entry.clone()
-            };
-            here.map(listed).collect()
-        };
-        let same = |change: &Difference| at(&before, &change.path) == at(&now, &change.path);
-        Ok(changes.into_iter().filter(same).collect())
+        })
     }
 
     /// Setting an entry drops its flags. They are the user's, and a sparse checkout stands on them.
@@ -348,6 +438,35 @@ fn remembered(entry: IndexEntry, changes: &[Difference]) -> Option<IndexEntry> {
     let change = changes.iter().find(|change| change.path == entry.path);
     let Entry { mode, oid } = change?.old.clone().filter(|_| entry.stage == 0)?;
     Some(IndexEntry { mode, oid, ..entry })
+}
+
+/// The entries at a path, as a listing tells them.
+fn listed_at(entries: &[IndexEntry], path: &RepoPath) -> Vec<IndexEntry> {
+    let here = entries.iter().filter(|entry| &entry.path == path);
+    let listed = |entry: &IndexEntry| IndexEntry {
+        intent_to_add: false,
+        ..entry.clone()
+    };
+    here.map(listed).collect()
+}
+
+/// For an accept that is made again: the entries as they were before its undo, where they are now as that left them.
+fn before_undo(workspace: &Locked, again: &Operation) -> Result<Option<Vec<IndexEntry>>> {
+    let operation = |id: &Option<Oid>| match id {
+        Some(id) => ops::of_commit(workspace, id),
+        None => Ok(None),
+    };
+    let Some(undo) = operation(&again.undoes)? else {
+        return Ok(None);
+    };
+    let Some(accept) = operation(&undo.undoes)? else {
+        return Ok(None);
+    };
+    let is_as_left = entries_before(workspace, again)? == entries_before(workspace, &accept)?;
+    let entries = entries_before(workspace, &undo)?;
+    // Of what was staged and is forgotten, the commit has what there is.
+    let is_whole = undo.side.is_some() && entries.iter().all(|entry| !entry.oid.is_null());
+    Ok((is_as_left && is_whole).then_some(entries))
 }
 
 /// The entries that [`save_staged`] saved.

@@ -12,7 +12,7 @@ use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::snapshot::{self, Moment};
 use super::super::workspace::Locked;
-use super::index::{self, IndexLock};
+use super::index::{self, IndexLock, StagedSince};
 use super::{go_on, refuse_open_operation};
 
 /// What came of that which follows the branch: the session that goes on, or why it could not be done yet.
@@ -77,7 +77,7 @@ fn land_branch(
         side,
         ..operation.clone()
     };
-    lock.prepare(workspace, changes)?;
+    lock.prepare(workspace, &operation, changes)?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     if let Err(error) = move_branch(workspace, &operation, Way::Forward) {
         ops::take_off_last(workspace, session)?;
@@ -86,7 +86,7 @@ fn land_branch(
     Ok(lock)
 }
 
-/// Makes the commit of an accept that was taken back the branch's again.
+/// Makes the commit of an accept that was taken back the branch's again. `undo` is what took it back.
 ///
 /// # Errors
 ///
@@ -95,6 +95,7 @@ pub fn land_again(
     workspace: &mut Locked,
     mut session: Session,
     operation: &Operation,
+    undo: &Oid,
     moment: Moment,
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
@@ -110,6 +111,7 @@ pub fn land_again(
         branch: operation.branch.clone(),
         goes_on: operation.goes_on,
         next: operation.next.clone(),
+        undoes: Some(undo.clone()),
         to: operation.to.clone(),
         ..Operation::on_work_tree(
             Deed::Accept,
@@ -156,7 +158,7 @@ fn changes_of(workspace: &Locked, operation: &Operation) -> Result<Vec<Differenc
     Ok(workspace.git.differences(&before, &after)?)
 }
 
-/// Takes an accept back: branch, index and session are as before it.
+/// Takes an accept back: branch, index and session are as before it. Returns what was staged since, and is not any more.
 ///
 /// # Errors
 ///
@@ -166,7 +168,7 @@ pub fn take_back(
     session: Session,
     operation: &Operation,
     moment: Moment,
-) -> Result<()> {
+) -> Result<Unstaged> {
     refuse_open_operation(workspace)?;
     refuse_moved_branch(workspace, operation)?;
     session.refuse_damaged()?;
@@ -182,10 +184,12 @@ pub fn take_back(
         next,
     };
     match take_branch_back(workspace, session, &back, moment) {
-        Ok((session, lock)) => {
+        Ok((session, lock, paths)) => {
             lock.finish()?;
             archive::make_room(workspace, &session, successor, operation)?;
-            workspace.end()
+            workspace.end()?;
+            let saved = session.last_operation().and_then(|undo| undo.side);
+            Ok(Unstaged { paths, saved })
         }
         // The branch has not moved: the session is put away again, as it was.
         Err(failed) => {
@@ -211,7 +215,17 @@ struct Back<'a> {
     next: Option<SessionId>,
 }
 
-type TakenBack = std::result::Result<(Session, IndexLock), Box<(Option<Session>, Error)>>;
+/// What was staged since an accept, and was taken off the index with it.
+#[derive(Default)]
+pub struct Unstaged {
+    /// What it was.
+    pub paths: Vec<StagedSince>,
+    /// The side commit that holds it.
+    pub saved: Option<Oid>,
+}
+
+type TakenBack =
+    std::result::Result<(Session, IndexLock, Vec<StagedSince>), Box<(Option<Session>, Error)>>;
 
 fn take_branch_back(
     workspace: &mut Locked,
@@ -223,6 +237,8 @@ fn take_branch_back(
     let lock = IndexLock::take(workspace).map_err(early)?;
     lock.prepare_back(workspace, back.accept, back.changes)
         .map_err(early)?;
+    let staged = lock.staged_since(workspace, back.accept, back.changes);
+    let staged = staged.map_err(early)?;
     let mut session = match archive::unarchive(workspace, session.clone()) {
         Ok(session) => session,
         Err(error) => return Err(Box::new((Some(session), error))),
@@ -233,7 +249,7 @@ fn take_branch_back(
             .or_else(|error| ops::take_off_last(workspace, &mut session).and(Err(error)))
     });
     match moved {
-        Ok(()) => Ok((session, lock)),
+        Ok(()) => Ok((session, lock, staged)),
         Err(error) => Err(Box::new((Some(session), error))),
     }
 }
@@ -287,8 +303,7 @@ pub fn settle(
     // With commits on top of it, the index has been used since: it is as the user wants it.
     if tip == accept.head_after && workspace.git.head()?.0 == accept.branch {
         let lock = IndexLock::take(workspace)?;
-        let untouched = lock.untouched(workspace, accept, changes)?;
-        lock.prepare(workspace, &untouched)?;
+        lock.prepare_what_is_left(workspace, accept, changes)?;
         lock.finish()?;
     }
     archive::archive(workspace, &session)?;

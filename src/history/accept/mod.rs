@@ -19,9 +19,9 @@ use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Entry, GitError, Head, Listing, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
-pub use self::index::{has_locked, index_lock, remove_dead_lock};
+pub use self::index::{StagedSince, has_locked, index_lock, remove_dead_lock};
 use self::land::land;
-pub use self::land::{go_on_after_kill, land_again, settle, take_back};
+pub use self::land::{Unstaged, go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
 pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
