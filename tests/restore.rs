@@ -589,6 +589,33 @@ fn p3_a_file_that_can_not_be_saved_refuses() {
 }
 
 #[test]
+fn p3_a_folder_that_may_not_be_entered_refuses_before_anything_is_written() {
+    for mode in [0o000, 0o444] {
+        let repo = Repo::with(&[("a", "1\n"), ("closed/d/x", "1\n"), ("closed/y", "1\n")]);
+        repo.give_away();
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.write("a", "2\n");
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.chmod("closed", mode);
+        let refs = repo.edio_refs();
+        for words in [
+            &["restore", "1"][..],
+            &["restore", "1", "--dry-run"],
+            &["undo"],
+        ] {
+            let ran = repo.edio_without_rights(words);
+            let said = "closed is a folder that may not be entered";
+            assert!(ran.fails(3).stderr.contains(said), "{words:?}: {ran}");
+            assert_eq!(repo.edio_refs(), refs);
+            assert_eq!(repo.read("a"), "2\n");
+        }
+        repo.edio_without_rights(["restore", "1", "-f", "a"]).ok();
+        assert_eq!(repo.read("a"), "1\n");
+        repo.chmod("closed", 0o755);
+    }
+}
+
+#[test]
 fn p3_a_folder_that_may_not_be_written_loses_nothing_and_can_be_finished() {
     let repo = Repo::with(&[("a", "1\n"), ("d/x", "1\n"), ("z", "1\n")]);
     repo.give_away();

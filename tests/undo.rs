@@ -205,7 +205,7 @@ fn the_record_says_what_was_done() {
         undone,
         json!({
             "v": 1, "undone": "turn 2 (2)", "redone": null, "turn": 1, "written": 1, "removed": 0,
-            "safety_turn": null, "branch": null, "head": null, "beside": [],
+            "safety_turn": null, "branch": null, "head": null, "unstaged": [], "beside": [],
         })
     );
     let redone = &repo.edio(["redo", "--json"]).json()[0];
@@ -693,6 +693,63 @@ fn p4_what_was_staged_after_the_accept_is_named_and_comes_back_with_it() {
     repo.git(["add", "b"]);
     repo.edio(["redo"]).ok();
     assert_eq!(repo.git(["diff", "--cached"]), "");
+}
+
+#[test]
+fn p4_where_the_branch_is_not_as_the_accept_left_it_what_helps_is_said() {
+    let accepted = || {
+        let repo = turns(&["session"]);
+        repo.edio(["accept", "feat"]).ok();
+        repo
+    };
+    let short = |repo: &Repo| repo.git(["rev-parse", "--short=10", "HEAD"]);
+    let follow = |repo: &Repo, command: &str| {
+        let words = command.strip_prefix("git ").unwrap().split(' ');
+        repo.git(words);
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.git(["log", "--format=%s"]), "base");
+        assert_eq!(repo.git(["diff", "--cached", "--name-only"]), "");
+        assert_eq!(repo.read("a"), "session\n");
+    };
+    let undone_by_git: [&[&str]; 2] = [&["--soft"], &[]];
+    for how in undone_by_git {
+        let repo = accepted();
+        let command = format!("git reset --soft {}", short(&repo));
+        repo.git([&["reset", "-q"], how, &["HEAD~1"]].concat());
+        says_no(&repo, "undo", 3, &["where it was before", &command]);
+        follow(&repo, &command);
+    }
+    let moves: [(&[&str], &str); 3] = [
+        (&["branch", "-m", "renamed"], "-c main"),
+        (&["switch", "-q", "-c", "other"], "main"),
+        (&["switch", "-q", "--detach"], "main"),
+    ];
+    for (words, to) in moves {
+        let repo = accepted();
+        let end = if to == "main" {
+            String::new()
+        } else {
+            format!(" {}", short(&repo))
+        };
+        let command = format!("git switch {to}{end}");
+        repo.git(words);
+        says_no(&repo, "undo", 3, &["the accept went to main", &command]);
+        follow(&repo, &command);
+    }
+    let repo = turns(&["session"]);
+    repo.git(["switch", "-q", "--detach"]);
+    repo.edio(["accept", "--here", "feat"]).ok();
+    let command = format!("git switch --detach {}", short(&repo));
+    repo.git(["switch", "-q", "main"]);
+    says_no(&repo, "undo", 3, &["HEAD is on main", &command]);
+    follow(&repo, &command);
+    let repo = accepted();
+    repo.git(["commit", "-q", "--amend", "-m", "amended"]);
+    let id = &repo.sessions("archive")[0];
+    let command = format!("--session {id} log");
+    says_no(&repo, "undo", 3, &["rewritten", &command]);
+    let words = command.split(' ');
+    assert!(repo.edio(words).ok().stdout.contains("session"));
 }
 
 #[test]

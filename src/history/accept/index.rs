@@ -197,8 +197,8 @@ impl IndexLock {
     ) -> Result<Vec<Difference>> {
         let before = entries_before(workspace, operation)?;
         let now = self.entries(workspace)?;
-        let same =
-            |change: &Difference| listed_at(&before, &change.path) == listed_at(&now, &change.path);
+        let (before, now) = (by_path(&before), by_path(&now));
+        let same = |change: &Difference| before.get(&change.path) == now.get(&change.path);
         Ok(changes.into_iter().filter(same).collect())
     }
 
@@ -215,36 +215,18 @@ impl IndexLock {
     ) -> Result<Vec<StagedSince>> {
         let before = entries_before(workspace, accept)?;
         let now = self.entries(workspace)?;
+        let (before, now) = (by_path(&before), by_path(&now));
         let mut staged = Vec::new();
-        for Difference { path, old, new } in changes {
-            let flagged = |flag: fn(&IndexEntry) -> bool| {
-                let mut before = before.iter();
-                before.any(|entry| &entry.path == path && flag(entry))
-            };
-            let left = new.as_ref().map(|new| IndexEntry {
-                mode: new.mode,
-                oid: new.oid.clone(),
-                stage: 0,
-                skip_worktree: flagged(|entry| entry.skip_worktree),
-                assume_unchanged: flagged(|entry| entry.assume_unchanged),
-                intent_to_add: false,
-                path: path.clone(),
-            });
-            let here = listed_at(&now, path);
-            if here.iter().eq(left.iter()) {
-                continue;
+        for change in changes {
+            let had = before.get(&change.path).map_or(&[][..], Vec::as_slice);
+            let has = now.get(&change.path).map_or(&[][..], Vec::as_slice);
+            if !has.iter().eq(as_accepted(change, had).iter()) {
+                let part = has.iter().find(|entry| is_other_content(entry, change));
+                staged.push(StagedSince {
+                    path: change.path.clone(),
+                    part: part.map(|entry| Part::of_stage(entry.stage)),
+                });
             }
-            let is_other = |entry: &&IndexEntry| {
-                let sides = old.iter().chain(new);
-                sides.map(|side| &side.oid).all(|oid| oid != &entry.oid)
-            };
-            staged.push(StagedSince {
-                path: path.clone(),
-                part: here
-                    .iter()
-                    .find(is_other)
-                    .map(|entry| Part::of_stage(entry.stage)),
-            });
         }
         Ok(staged)
     }
@@ -440,14 +422,37 @@ fn remembered(entry: IndexEntry, changes: &[Difference]) -> Option<IndexEntry> {
     Some(IndexEntry { mode, oid, ..entry })
 }
 
-/// The entries at a path, as a listing tells them.
-fn listed_at(entries: &[IndexEntry], path: &RepoPath) -> Vec<IndexEntry> {
-    let here = entries.iter().filter(|entry| &entry.path == path);
-    let listed = |entry: &IndexEntry| IndexEntry {
+/// The entries by their paths, as a listing tells them.
+fn by_path(entries: &[IndexEntry]) -> BTreeMap<&RepoPath, Vec<IndexEntry>> {
+    let mut by_path: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for entry in entries {
+        let listed = IndexEntry {
+            intent_to_add: false,
+            ..entry.clone()
+        };
+        by_path.entry(&entry.path).or_default().push(listed);
+    }
+    by_path
+}
+
+/// The entry that an accept leaves in the index, where these were before.
+fn as_accepted(change: &Difference, before: &[IndexEntry]) -> Option<IndexEntry> {
+    let new = change.new.as_ref()?;
+    Some(IndexEntry {
+        mode: new.mode,
+        oid: new.oid.clone(),
+        stage: 0,
+        skip_worktree: before.iter().any(|entry| entry.skip_worktree),
+        assume_unchanged: before.iter().any(|entry| entry.assume_unchanged),
         intent_to_add: false,
-        ..entry.clone()
-    };
-    here.map(listed).collect()
+        path: change.path.clone(),
+    })
+}
+
+/// Does it have content that neither side of the change has?
+fn is_other_content(entry: &IndexEntry, change: &Difference) -> bool {
+    let mut sides = change.old.iter().chain(&change.new);
+    sides.all(|side| side.oid != entry.oid)
 }
 
 /// For an accept that is made again: the entries as they were before its undo, where they are now as that left them.

@@ -99,7 +99,7 @@ pub fn land_again(
     moment: Moment,
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
-    refuse_other_branch(operation, workspace.git.head()?.0.as_deref())?;
+    refuse_other_branch(workspace, operation, operation.head_before.as_ref())?;
     if let Some(next) = archive::next_of(workspace, operation)? {
         next.refuse_damaged()?;
     }
@@ -170,7 +170,7 @@ pub fn take_back(
     moment: Moment,
 ) -> Result<Unstaged> {
     refuse_open_operation(workspace)?;
-    refuse_moved_branch(workspace, operation)?;
+    refuse_moved_branch(workspace, &session, operation)?;
     session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let changes = changes_of(workspace, operation)?;
@@ -353,33 +353,60 @@ fn branch_tip(workspace: &Locked, accept: &Operation) -> Result<Option<Oid>> {
     Ok(tip.map(|(_, oid)| oid))
 }
 
-fn refuse_moved_branch(workspace: &Locked, operation: &Operation) -> Result<()> {
-    let (branch, commit) = workspace.git.head()?;
-    if branch == operation.branch && commit == operation.head_after {
+fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operation) -> Result<()> {
+    let (branch, tip) = workspace.git.head()?;
+    if branch == operation.branch && tip == operation.head_after {
         return Ok(());
     }
-    refuse_other_branch(operation, branch.as_deref())?;
-    let name = operation.branch.as_deref().unwrap_or("HEAD");
-    let name = short_branch(name);
-    let short = operation.head_after.as_ref().map_or("", Oid::short);
-    Err(Error::refused(format!(
-        "{name} does not end with the accepted commit {short} any more"
-    ))
-    .hint("what was committed since stands on it: take that back first, or use git revert"))
+    refuse_other_branch(workspace, operation, operation.head_after.as_ref())?;
+    let name = short_branch(operation.branch.as_deref().unwrap_or("HEAD"));
+    let (Some(tip), Some(accepted)) = (tip, &operation.head_after) else {
+        return Err(Error::refused(format!("{name} has no commit any more")));
+    };
+    let short = accepted.short();
+    if Some(&tip) == operation.head_before.as_ref() {
+        let what = format!(
+            "{name} is where it was before the accept: its commit {short} was taken off it"
+        );
+        let hint =
+            format!("to have the session back, too: git reset --soft {short}, then edio undo");
+        return Err(Error::refused(what).hint(hint));
+    }
+    let what = format!("{name} does not end with the accepted commit {short} any more");
+    let hint = match workspace.git.is_ancestor(accepted, &tip)? {
+        true => "what was committed since stands on it: take that back first, or use git revert"
+            .to_owned(),
+        false => format!(
+            "it was rewritten since. The turns are still there: edio --session {} log",
+            session.id
+        ),
+    };
+    Err(Error::refused(what).hint(hint))
 }
 
-/// No other branch than the one that is checked out moves.
-fn refuse_other_branch(operation: &Operation, branch: Option<&str>) -> Result<()> {
-    if branch == operation.branch.as_deref() {
+/// No other branch than the one that is checked out moves. `end` is what it is to end with.
+fn refuse_other_branch(workspace: &Locked, operation: &Operation, end: Option<&Oid>) -> Result<()> {
+    let (branch, _) = workspace.git.head()?;
+    if branch == operation.branch {
         return Ok(());
     }
-    let short = |name: &str| short_branch(name).to_owned();
-    let name = short(operation.branch.as_deref().unwrap_or("HEAD"));
-    let other = branch.map_or("none".to_owned(), short);
-    Err(
-        Error::refused(format!("the accept went to {name}, and HEAD is on {other}"))
-            .hint(format!("go back there first: git switch {name}")),
-    )
+    let other = branch.as_deref().map_or("no branch", short_branch);
+    let end = end.map_or("", Oid::short);
+    let (went_to, back) = match &operation.branch {
+        None => ("no branch", format!("git switch --detach {end}")),
+        Some(branch) => {
+            let name = short_branch(branch);
+            let is_there = branch_tip(workspace, operation)?.is_some();
+            let back = match is_there {
+                true => format!("git switch {}", name),
+                // It was renamed or deleted.
+                false => format!("git switch -c {} {end}", name),
+            };
+            (name, back)
+        }
+    };
+    let what = format!("the accept went to {went_to}, and HEAD is on {other}");
+    Err(Error::refused(what).hint(format!("go back there first: {back}")))
 }
 
 /// Which way a branch moves.

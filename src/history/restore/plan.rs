@@ -22,6 +22,8 @@ pub enum OnDisk {
     Folder,
     /// A FIFO, a socket, a device.
     Special,
+    /// Nobody knows: it lies in a folder that may not be entered.
+    Closed,
 }
 
 /// The disk, as far as a plan must know it.
@@ -102,6 +104,8 @@ pub struct Obstacle {
 
 /// What a file is that the safety snapshot leaves out for its size.
 pub const TOO_LARGE: &str = "too large to be saved first";
+
+const CLOSED: &str = "a folder that may not be entered";
 
 /// The plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -268,12 +272,13 @@ impl Plan {
                 matches!(disk.at(&folder), OnDisk::Folder | OnDisk::Nothing)
                     || self.removes(&folder)
             };
-            let is_taken = matches!(disk.at(path), OnDisk::Folder | OnDisk::Special);
+            let there = disk.at(path);
+            let is_taken = matches!(there, OnDisk::Folder | OnDisk::Special | OnDisk::Closed);
             if is_taken || !path.ancestors().all(through) {
                 continue;
             }
             let old = now.iter().find(|(other, _)| other == path);
-            if old.is_none() && disk.at(path) != OnDisk::Nothing {
+            if old.is_none() && there != OnDisk::Nothing {
                 self.saved.insert(path.clone());
             }
             let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
@@ -354,6 +359,7 @@ fn clear_the_way(
             }
             OnDisk::Folder => {}
             OnDisk::Nothing => break,
+            OnDisk::Closed => return obstacle(&folder.parent().unwrap_or(folder), CLOSED),
             // What the turn needs as a folder is now a file that it lacks: that one goes with the write.
             _ if plan.give_way(&folder, facts) => break,
             _ => return obstacle(&folder, "a file or link, where the turn has a folder"),
@@ -361,6 +367,7 @@ fn clear_the_way(
     }
     match disk.at(path) {
         OnDisk::Nothing => {}
+        OnDisk::Closed => obstacle(path.parent().as_ref().unwrap_or(path), CLOSED),
         OnDisk::Special => obstacle(path, "no file (a FIFO, a socket, a device)"),
         OnDisk::Folder if disk.is_repository(path) => obstacle(path, "a repository of its own"),
         OnDisk::Folder => match disk.below(path) {

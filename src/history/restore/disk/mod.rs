@@ -56,19 +56,19 @@ impl Disk {
 
 impl Look for Disk {
     fn at(&self, path: &RepoPath) -> OnDisk {
-        let through = |folder: RepoPath| {
-            let meta = fs::symlink_metadata(folder.below(&self.top));
-            meta.is_ok_and(|meta| meta.is_dir())
-        };
-        if !path.ancestors().all(through) {
-            return OnDisk::Nothing;
-        }
-        match fs::symlink_metadata(path.below(&self.top)) {
+        let at = |path: &RepoPath| match fs::symlink_metadata(path.below(&self.top)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => OnDisk::Closed,
             Err(_) => OnDisk::Nothing,
             Ok(meta) if meta.is_symlink() => OnDisk::Link,
             Ok(meta) if meta.is_dir() => OnDisk::Folder,
             Ok(meta) if meta.is_file() => OnDisk::File,
             Ok(_) => OnDisk::Special,
+        };
+        let mut way = path.ancestors().map(|folder| at(&folder));
+        match way.find(|there| *there != OnDisk::Folder) {
+            None => at(path),
+            Some(OnDisk::Closed) => OnDisk::Closed,
+            Some(_) => OnDisk::Nothing,
         }
     }
 
