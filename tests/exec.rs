@@ -716,7 +716,7 @@ fn submodules_are_empty_and_what_a_turn_does_not_hold_is_named() {
     assert_eq!(repo.edio(["-q", "exec", "1", "true"]).ok().stderr, "");
     // A file where the submodule was, and back.
     repo.git(["rm", "-q", "-f", "mod"]);
-    repo.write("mod", "now a file\n");
+    repo.write("mod", "a file\n");
     snapshot(&repo);
     for (turn, is_folder) in [(1, true), (2, false), (1, true)] {
         exec_kept(&repo, turn, "true").ok();

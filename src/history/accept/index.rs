@@ -82,7 +82,7 @@ impl IndexLock {
         operation: &Operation,
         changes: &[Difference],
     ) -> Result<()> {
-        match before_undo(workspace, operation)? {
+        match before_undo(workspace, operation, changes)? {
             Some(entries) => self.set_saved(workspace, entries, changes),
             None => self.set_committed(workspace, changes),
         }
@@ -100,8 +100,9 @@ impl IndexLock {
         changes: Vec<Difference>,
     ) -> Result<()> {
         let all = changes.len();
+        let before_undo = before_undo(workspace, operation, &changes)?;
         let untouched = self.untouched(workspace, operation, changes)?;
-        match before_undo(workspace, operation)? {
+        match before_undo {
             Some(entries) if untouched.len() == all => {
                 self.set_saved(workspace, entries, &untouched)
             }
@@ -456,7 +457,11 @@ fn is_other_content(entry: &IndexEntry, change: &Difference) -> bool {
 }
 
 /// For an accept that is made again: the entries as they were before its undo, where they are now as that left them.
-fn before_undo(workspace: &Locked, again: &Operation) -> Result<Option<Vec<IndexEntry>>> {
+fn before_undo(
+    workspace: &Locked,
+    again: &Operation,
+    changes: &[Difference],
+) -> Result<Option<Vec<IndexEntry>>> {
     let operation = |id: &Option<Oid>| match id {
         Some(id) => ops::of_commit(workspace, id),
         None => Ok(None),
@@ -468,10 +473,28 @@ fn before_undo(workspace: &Locked, again: &Operation) -> Result<Option<Vec<Index
         return Ok(None);
     };
     let is_as_left = entries_before(workspace, again)? == entries_before(workspace, &accept)?;
-    let entries = entries_before(workspace, &undo)?;
-    // Of what was staged and is forgotten, the commit has what there is.
-    let is_whole = undo.side.is_some() && entries.iter().all(|entry| !entry.oid.is_null());
-    Ok((is_as_left && is_whole).then_some(entries))
+    let Some(side) = undo.side.as_ref().filter(|_| is_as_left) else {
+        return Ok(None);
+    };
+    let entries = side::index_entries(workspace, side)?;
+    // Of what is forgotten since, the commit has what there is.
+    Ok(are_kept(workspace, &entries, side, changes)?.then_some(entries))
+}
+
+/// Has the commit, the one before it or the side commit the content of all these entries?
+fn are_kept(
+    workspace: &Locked,
+    entries: &[IndexEntry],
+    side: &Oid,
+    changes: &[Difference],
+) -> Result<bool> {
+    let sides = changes.iter().flat_map(|it| [&it.old, &it.new]).flatten();
+    let committed: BTreeSet<&Oid> = sides.map(|entry| &entry.oid).collect();
+    let saved = workspace.git.tree_entries(side)?;
+    let saved: BTreeSet<&Oid> = saved.iter().map(|(_, entry)| &entry.oid).collect();
+    let is_kept = |oid| committed.contains(oid) || saved.contains(oid);
+    let mut entries = entries.iter();
+    Ok(entries.all(|entry| entry.intent_to_add || is_kept(&entry.oid)))
 }
 
 /// The entries that [`save_staged`] saved.
