@@ -216,7 +216,7 @@ fn look_at_file(
     file: &File,
     places: &Places,
 ) -> Option<Standing> {
-    let path = places.chosen(file, false);
+    let path = places.chosen(file);
     let site = match places.site(path) {
         Ok(site) => site,
         Err(barred) => {

@@ -98,10 +98,7 @@ impl Status {
         let mut status = Status::default();
         for record in output.split_str("\0").filter(|record| !record.is_empty()) {
             let known = status.take(record);
-            known.ok_or_else(|| GitError::Output {
-                command: "git status --porcelain=v2".to_owned(),
-                what: format!("{:?}", record.as_bstr()),
-            })?;
+            known.ok_or_else(|| GitError::unexpected_bytes("git status --porcelain=v2", record))?;
         }
         status.unreadable = stderr.lines().filter_map(unreadable).collect();
         for path in stderr.lines().filter_map(beyond_a_loop) {

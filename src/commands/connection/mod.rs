@@ -99,17 +99,29 @@ impl Places {
         })
     }
 
-    /// Which of its places a file takes.
-    pub fn chosen(&self, file: &File, may_change_tracked: bool) -> &'static str {
-        let is_whole = |path: &&'static str| self.standing(path, &file.config) == Standing::Whole;
-        if let Some(there) = file.places().into_iter().find(is_whole) {
-            return there;
-        }
+    /// Which of its places a file takes, where files that git tracks stay as they are.
+    pub fn chosen(&self, file: &File) -> &'static str {
         match file.instead {
-            Instead::OfTracked(other) if self.is_tracked(file.path) && !may_change_tracked => other,
+            Instead::OfTracked(other) if self.is_tracked(file.path) => {
+                self.whole(file).unwrap_or(other)
+            }
+            _ => self.chosen_as_shared(file),
+        }
+    }
+
+    /// The same, where they may be changed, too.
+    pub fn chosen_as_shared(&self, file: &File) -> &'static str {
+        let there = match file.instead {
             Instead::WhereThere(other) if self.content(other).is_some() => other,
             _ => file.path,
-        }
+        };
+        self.whole(file).unwrap_or(there)
+    }
+
+    /// The first of its places in which all of it stands.
+    fn whole(&self, file: &File) -> Option<&'static str> {
+        let is_whole = |path: &&'static str| self.standing(path, &file.config) == Standing::Whole;
+        file.places().into_iter().find(is_whole)
     }
 }
 

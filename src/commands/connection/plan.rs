@@ -167,7 +167,10 @@ impl Plan {
         let mut plan = Self::new(Direction::Connect);
         for (agent, file) in files_of(&view.wish.agents, view.wish.reach, view.wish.scope) {
             let part = agent.map(|agent| (agent, file.purpose));
-            let path = view.places.chosen(&file, view.wish.shared);
+            let path = match view.wish.shared {
+                true => view.places.chosen_as_shared(&file),
+                false => view.places.chosen(&file),
+            };
             if let Err(why) = plan.put(view, part, &file, path) {
                 plan.leave(part, path, why, file.config.by_hand());
             }

@@ -48,7 +48,7 @@ impl Sights {
             let files = agent.files(*reach).into_iter();
             let files = files.filter(|file| file.purpose == purpose);
             let stands = files.map(|file| {
-                let path = places.chosen(&file, false);
+                let path = places.chosen(&file);
                 places.standing(path, &file.config)
             });
             stands.reduce(Standing::and)
