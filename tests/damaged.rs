@@ -169,6 +169,25 @@ fn a_damaged_session_is_not_put_away_and_never_pruned() {
     assert_eq!(repo.edio_refs(), refs);
 }
 
+#[test]
+fn a_damaged_session_is_not_put_away_by_an_undo_into_the_one_before() {
+    for put_away in [&["accept", "done"][..], &["sessions", "--close"]] {
+        let repo = Repo::with(&[("a", "base\n")]);
+        repo.write("a", "1\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(put_away).ok();
+        repo.edio(["run", "--", "true"]).ok();
+        repo.write("a", "2\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["undo"]).ok();
+        damage(&repo, &repo.turn_ref(1), Way::Missing);
+        let refs = repo.edio_refs();
+        let ran = repo.edio(["undo"]);
+        names(ran.fails(1), 1);
+        assert_eq!(repo.edio_refs(), refs, "{put_away:?}");
+    }
+}
+
 /// A repository with a file `a` and four turns of it. Two steps led to the third, the first of which is gone.
 fn with_a_lost_step(way: Way) -> Repo {
     let repo = Repo::with(&[("a", "v0\n")]);

@@ -677,6 +677,71 @@ fn p5_an_undo_and_a_redo_of_an_accept_where_something_was_staged_since() {
     Scene::new(repo, &["redo"]).survives_everywhere();
 }
 
+impl Scene {
+    /// Has it killed at each of its calls, and then `between` done before the next edio, and `after` it.
+    fn is_killed_and(&self, between: impl Fn(&Repo), after: impl Fn(&Repo, &str)) {
+        let kill = |at: &usize| {
+            copy(&self.ready, &self.repo.top);
+            let fault = Fault::KILLS[at % Fault::KILLS.len()];
+            let Some(ran) = self.hit(*at, fault) else {
+                return false;
+            };
+            between(&self.repo);
+            let next = self.next(&["snapshot", "--if-changed"]);
+            let what = format!(
+                "edio {:?}, {fault:?} at call {at}: {ran}: {next}",
+                self.words
+            );
+            assert_eq!(next.code, Some(0), "{what}");
+            after(&self.repo, &what);
+            self.repo.fsck();
+            true
+        };
+        let calls = (0..).take_while(kill).count();
+        assert!(calls > 3, "{:?}: {calls}", self.words);
+    }
+}
+
+#[test]
+fn p4_what_is_staged_after_a_killed_undo_of_an_accept_stays_staged() {
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("a", "staged later\n");
+    let oid = repo.git(["hash-object", "-w", "a"]);
+    repo.write("a", "4\n");
+    let entry = format!("100644,{oid},a");
+    let scene = Scene::new(repo, &["undo"]);
+    let staged = std::cell::Cell::new(false);
+    let stage = |repo: &Repo| {
+        staged.set(!repo.has(".git/index.lock"));
+        if staged.get() {
+            repo.git(["update-index", "--cacheinfo", &entry]);
+        }
+    };
+    scene.is_killed_and(stage, |repo, what| {
+        let is_there = repo.git(["ls-files", "-s", "a"]).contains(&oid);
+        assert_eq!(is_there, staged.get(), "{what}");
+    });
+}
+
+#[test]
+fn p5_an_undo_of_an_accept_and_another_branch_before_it_is_finished() {
+    let repo = accepted_soon();
+    repo.edio(["accept", "feat"]).ok();
+    let archived = repo.sessions("archive");
+    let scene = Scene::new(repo, &["undo"]);
+    let switch = |repo: &Repo| {
+        let _ = fs::remove_file(repo.path(".git/index.lock"));
+        repo.git(["symbolic-ref", "HEAD", "refs/heads/other"]);
+        repo.git(["update-ref", "HEAD", "main"]);
+    };
+    scene.is_killed_and(switch, |repo, what| {
+        let is_back = repo.git(["log", "--format=%s", "main"]) == "base";
+        let shelf = if is_back { "active" } else { "archive" };
+        assert_eq!(repo.sessions(shelf), archived, "{what}");
+    });
+}
+
 #[test]
 fn p5_an_undo_of_what_was_done_since_a_session_began() {
     let repo = accepted_soon();

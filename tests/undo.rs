@@ -622,9 +622,12 @@ fn what_the_index_only_announces_is_as_before_the_accept_whatever_is_on_disk() {
         repo.write("u", "announced\n");
         repo.write("tool", "#!/bin/sh\n");
         repo.chmod("tool", 0o755);
-        repo.git(["add", "-N", "u", "tool"]);
+        repo.link("l", "a");
+        repo.git(["add", "-N", "u", "tool", "l"]);
+        repo.git(["update-index", "--assume-unchanged", "tool"]);
         change(&repo);
         repo.remove("tool");
+        repo.remove("l");
         let before = index(&repo);
         repo.edio(["accept", "--all", "feat"]).ok();
         repo.edio(["undo"]).ok();
@@ -1208,6 +1211,20 @@ fn what_goes_on_after_an_accepted_turn_is_done_again_too() {
     repo.edio_later(4, ["redo"]).ok();
     repo.edio_later(5, ["redo"]).ok();
     assert_eq!((repo.manifest(), repo.sessions("active")), (files, next));
+}
+
+#[test]
+fn of_an_accept_and_a_close_in_the_same_second_the_last_one_is_taken_back() {
+    let repo = turns(&["1", "2"]);
+    repo.edio(["accept", "--turn", "1", "feat"]).ok();
+    repo.edio(["sessions", "--close"]).ok();
+    assert!(repo.edio(["undo"]).ok().stderr.contains("undone: close"));
+    let repo = turns(&["1"]);
+    repo.edio(["sessions", "--close"]).ok();
+    repo.write("a", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    assert!(repo.edio(["undo"]).ok().stderr.contains("undone: accept"));
 }
 
 #[test]

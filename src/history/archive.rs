@@ -3,6 +3,8 @@
 //! An archived session has three refs: where it stood, its operations, what a work tree can't hold. Its turns are
 //! reached from these; what stood among them and is none keeps a ref of its own.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange};
 
@@ -135,6 +137,7 @@ pub fn close_again(
         next,
         ..Operation::on_work_tree(Deed::Close, text, tree, &session, &current)
     };
+    refuse_damaged_next(workspace, &operation)?;
     workspace.begin()?;
     ops::record(workspace, &mut session, &operation, moment.seconds)?;
     archive(workspace, &session)?;
@@ -156,6 +159,32 @@ pub fn next_of(workspace: &Workspace, operation: &Operation) -> Result<Option<Se
     Ok(next.filter(|next| !next.last_operation().is_some_and(|last| last.puts_away())))
 }
 
+/// Refuses to do an accept or a close again where that session is damaged.
+///
+/// # Errors
+///
+/// It is, or git failed.
+pub fn refuse_damaged_next(workspace: &Workspace, operation: &Operation) -> Result<()> {
+    match next_of(workspace, operation)? {
+        Some(next) => next.refuse_damaged(),
+        None => Ok(()),
+    }
+}
+
+/// Had an accept or a close come to its end, all but the refs of the turns that it put away?
+///
+/// # Errors
+///
+/// git failed.
+pub fn is_put_away(workspace: &Workspace, session: &Session) -> Result<bool> {
+    let archived = refnames::name(Shelf::Archive, &session.id, Leaf::Ops);
+    let there = workspace.git.ref_names(&[&archived])?;
+    let last = session.ops.as_ref().map(|commit| &commit.oid);
+    Ok(there
+        .iter()
+        .any(|(name, oid)| *name == archived && Some(oid) == last))
+}
+
 /// Takes that session out again. Returns its id; `None` where there is none.
 ///
 /// # Errors
@@ -166,6 +195,7 @@ pub fn take_out_next(workspace: &mut Locked, operation: &Operation) -> Result<Op
         return Ok(None);
     };
     let next = unarchive(workspace, next)?;
+    not_put_away(workspace, &next.id)?;
     snapshot::stand(workspace, &next)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(Some(next.id))
@@ -178,7 +208,7 @@ pub fn take_out_next(workspace: &mut Locked, operation: &Operation) -> Result<Op
 /// git failed.
 pub fn last_put_away(workspace: &Workspace) -> Result<Option<(Session, Operation)>> {
     let (branch, head) = workspace.git.head()?;
-    let mut newest: Option<((i64, bool), Session, Operation)> = None;
+    let mut newest: Option<((i64, bool, bool), Session, Operation)> = None;
     for session in Session::all(workspace)? {
         let Some(commit) = &session.ops else {
             continue;
@@ -190,9 +220,13 @@ pub fn last_put_away(workspace: &Workspace) -> Result<Option<(Session, Operation
         if session.shelf != Shelf::Archive || !operation.puts_away() || !here {
             continue;
         }
-        // Of two in the same second, the one whose commit is HEAD came last.
-        let is_head = operation.head_after == head && operation.branch == branch;
-        let rank = (commit.seconds, is_head);
+        // Of two in the same second, the one that ended with HEAD as it is came last; and a close after an accept.
+        let is_close = operation.deed == Deed::Close;
+        let is_head = match (is_close, &session.current) {
+            (true, Some(current)) => current.note.head.commit == head,
+            _ => operation.head_after == head && operation.branch == branch,
+        };
+        let rank = (commit.seconds, is_head, is_close);
         if newest.as_ref().is_none_or(|(other, ..)| rank >= *other) {
             newest = Some((rank, session.clone(), operation));
         }
@@ -213,7 +247,7 @@ pub fn reopen(
 ) -> Result<()> {
     session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
-    let successor = Session::active(workspace)?;
+    let successor = to_be_archived(workspace)?;
     workspace.begin()?;
     let mut session = unarchive(workspace, session)?;
     let current = session.current()?.clone();
@@ -228,6 +262,19 @@ pub fn reopen(
     workspace.end()
 }
 
+/// The session under way, which is put away where the one before it comes back.
+///
+/// # Errors
+///
+/// It is damaged, or git failed.
+pub fn to_be_archived(workspace: &Workspace) -> Result<Option<Session>> {
+    let session = Session::active(workspace)?;
+    if let Some(session) = &session {
+        session.refuse_damaged()?;
+    }
+    Ok(session)
+}
+
 /// Has a session that came back be the one under way again. The one that was begun since it was put away is archived.
 ///
 /// # Errors
@@ -239,6 +286,7 @@ pub fn make_room(
     successor: Option<Session>,
     put_away: &Operation,
 ) -> Result<()> {
+    not_put_away(workspace, &session.id)?;
     if let Some(successor) = successor {
         drop_successor(workspace, &successor, put_away)?;
     }
@@ -287,17 +335,19 @@ fn drop_successor(workspace: &mut Locked, session: &Session, put_away: &Operatio
 
 /// Gives an archived session its refs back, `current` last: until then it counts as archived.
 ///
+/// The archived ones stay until [`not_put_away`]: they tell that what had put the session away had come to its end.
+///
 /// # Errors
 ///
 /// git failed.
 pub fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
     // What a killed process gave back already is there.
     let folder = refnames::folder(Shelf::Active, &session.id);
-    let there = workspace.git.ref_names(&[&folder])?;
+    let there: BTreeMap<_, _> = workspace.git.ref_names(&[&folder])?.into_iter().collect();
     let back = |leaf: Leaf, oid: &Oid| {
         let name = refnames::name(Shelf::Active, &session.id, leaf);
-        let before = there.iter().find(|(other, _)| *other == name);
-        RefChange::set(name, before.map(|(_, oid)| oid), oid)
+        let before = there.get(&name);
+        RefChange::set(name, before, oid)
     };
     let turns = session.turns.values();
     let mut changes: Vec<RefChange> = turns
@@ -310,7 +360,6 @@ pub fn unarchive(workspace: &mut Locked, session: Session) -> Result<Session> {
     let refs = others.into_iter().chain(current);
     changes.extend(refs.map(|(leaf, oid)| back(*leaf, oid)));
     refs::change(workspace, &changes)?;
-    not_put_away(workspace, &session.id)?;
     Ok(Session {
         shelf: Shelf::Active,
         ..session

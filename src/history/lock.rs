@@ -161,20 +161,38 @@ fn too_long(holder: Option<u32>) -> Error {
 /// The process that has locked a file (proc_locks(5)). Nothing is written down for that, so it can't be an earlier one.
 #[cfg(unix)]
 fn holder(file: &Path) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    let inode = fs::metadata(file).ok()?.ino().to_string();
+    let held = identity(file).ok()?;
+    let inode = held.1.to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    let mut holders = locks.lines().filter_map(|line| {
+    let holders = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         // Who waits for it has an arrow before the kind.
         let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
             return None;
         };
         // Some file systems are named by another number there than `stat` gives.
+        let pid = pid.parse::<u32>().ok()?;
         place.ends_with(&format!(":{inode}")).then_some(pid)
     });
-    let pid = holders.next()?.parse().ok().filter(|pid| *pid > 0);
+    // So it may be the lock on a file of another disk, too.
+    let has_it = |pid: &u32| has_open(Path::new(&format!("/proc/{pid}")), held).unwrap_or(false);
+    let mut holders = holders.filter(has_it);
+    let pid = holders.next();
     pid.filter(|_| holders.next().is_none())
+}
+
+/// The disk of a file, and its number there.
+#[cfg(unix)]
+fn identity(file: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(file).map(|meta| (meta.dev(), meta.ino()))
+}
+
+/// Has this process (proc(5)) that file open?
+#[cfg(unix)]
+fn has_open(process: &Path, file: (u64, u64)) -> io::Result<bool> {
+    let mut open = fs::read_dir(process.join("fd"))?.flatten();
+    Ok(open.any(|fd| identity(&fd.path()).is_ok_and(|open| open == file)))
 }
 
 /// Nobody tells here.
@@ -203,8 +221,6 @@ fn wait(file: &File, patience: Duration) -> io::Result<()> {
 /// May a git process have this file open? Where the system does not tell (proc(5)), it may.
 #[cfg(unix)]
 fn may_be_held_by_git(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino()));
     let (Ok(processes), Ok(held)) = (fs::read_dir("/proc"), identity(file)) else {
         return true;
     };
@@ -213,13 +229,9 @@ fn may_be_held_by_git(file: &Path) -> bool {
         let name = fs::read_to_string(process.join("comm"));
         name.is_ok_and(|name| name.starts_with("git"))
     });
-    gits.any(|git| match fs::read_dir(git.join("fd")) {
-        // Of another user's nothing is told; one that is gone holds nothing.
-        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
-        Ok(open) => open
-            .flatten()
-            .any(|fd| identity(&fd.path()).is_ok_and(|open| open == held)),
-    })
+    // Of another user's nothing is told; one that is gone holds nothing.
+    let is_closed = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    gits.any(|git| has_open(&git, held).unwrap_or_else(is_closed))
 }
 
 /// Nobody tells here.

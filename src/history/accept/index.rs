@@ -99,13 +99,10 @@ impl IndexLock {
         operation: &Operation,
         changes: Vec<Difference>,
     ) -> Result<()> {
-        let all = changes.len();
         let before_undo = before_undo(workspace, operation, &changes)?;
-        let untouched = self.untouched(workspace, operation, changes)?;
+        let (untouched, touched) = self.split(workspace, operation, changes)?;
         match before_undo {
-            Some(entries) if untouched.len() == all => {
-                self.set_saved(workspace, entries, &untouched)
-            }
+            Some(entries) if touched.is_empty() => self.set_saved(workspace, entries, &untouched),
             // It was put in place already, or has been used since.
             Some(_) => Ok(self.index.copy_from(&self.users)?),
             None => self.set_committed(workspace, &untouched),
@@ -149,6 +146,35 @@ impl IndexLock {
         self.set_saved(workspace, before.collect(), changes)
     }
 
+    /// The same for an undo that a killed process left in the middle: what was staged since stays. Returns where that is so.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn prepare_what_is_left_back(
+        &self,
+        workspace: &Locked,
+        accept: &Operation,
+        undo: &Operation,
+        changes: &[Difference],
+    ) -> Result<Vec<RepoPath>> {
+        let (untouched, touched) = self.split(workspace, undo, changes.to_vec())?;
+        let touched: BTreeSet<RepoPath> = touched.into_iter().map(|it| it.path).collect();
+        let folders: BTreeSet<RepoPath> = touched.iter().flat_map(RepoPath::ancestors).collect();
+        let is_beside = |path: &RepoPath| {
+            let is_in_one = path.ancestors().any(|folder| touched.contains(&folder));
+            !is_in_one && !touched.contains(path) && !folders.contains(path)
+        };
+        let before = entries_before(workspace, accept)?;
+        let entries = before.iter().filter(|entry| is_beside(&entry.path));
+        let entries = entries.filter_map(|entry| remembered(entry.clone(), changes));
+        self.set_saved(workspace, entries.collect(), &untouched)?;
+        let now = self.entries(workspace)?;
+        let (before, now) = (by_path(&before), by_path(&now));
+        let is_other = |path: &RepoPath| before.get(path) != now.get(path);
+        Ok(touched.into_iter().filter(is_other).collect())
+    }
+
     /// Where the commit changed something, the entries become these.
     fn set_saved(
         &self,
@@ -167,6 +193,7 @@ impl IndexLock {
         self.index.set_listed(&listed)?;
         self.announce(workspace, &announced)?;
         self.set_flags(&listed)?;
+        self.set_flags(&announced)?;
         Ok(self.index.refresh()?)
     }
 
@@ -189,18 +216,19 @@ impl IndexLock {
         fs::remove_dir_all(&stage).or_cannot(|| format!("can't remove {}", stage.display()))
     }
 
-    /// Those of the changes whose entry in the user's index is still as it was saved before the accept.
-    fn untouched(
+    /// The changes in two parts: those whose entry in the user's index is still as it was saved before this operation, and
+    /// the others.
+    fn split(
         &self,
         workspace: &Locked,
         operation: &Operation,
         changes: Vec<Difference>,
-    ) -> Result<Vec<Difference>> {
+    ) -> Result<(Vec<Difference>, Vec<Difference>)> {
         let before = entries_before(workspace, operation)?;
         let now = self.entries(workspace)?;
         let (before, now) = (by_path(&before), by_path(&now));
         let same = |change: &Difference| before.get(&change.path) == now.get(&change.path);
-        Ok(changes.into_iter().filter(same).collect())
+        Ok(changes.into_iter().partition(same))
     }
 
     /// What the user's index has otherwise than the accept left it, where its commit changed something.
@@ -335,16 +363,25 @@ fn is_same_file(_: &PathBuf, _: &PathBuf) -> bool {
     false
 }
 
+#[cfg(unix)]
 fn make_empty(file: &Path, mode: Mode) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if mode == Mode::Executable {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o755);
+    use std::os::unix::fs::{OpenOptionsExt, symlink};
+    if mode == Mode::Symlink {
+        return symlink("nowhere", file);
     }
-    #[cfg(not(unix))]
-    let _ = mode;
-    options.open(file).map(drop)
+    let bits = if mode == Mode::Executable {
+        0o755
+    } else {
+        0o644
+    };
+    let mut options = File::options();
+    let made = options.write(true).create_new(true).mode(bits).open(file);
+    made.map(drop)
+}
+
+#[cfg(not(unix))]
+fn make_empty(file: &Path, _: Mode) -> io::Result<()> {
+    File::create_new(file).map(drop)
 }
 
 /// Saves the entries of the user's index that the commit changes, and what was staged there. Returns the side commit.

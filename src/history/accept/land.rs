@@ -1,7 +1,7 @@
 //! Making a commit the branch's, and taking it back: branch, index and session move in this order, and all of it is
 //! written down first.
 
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result, While, first_of};
 use crate::gitengine::{Commit, Difference, Head, Oid, short_branch};
 
 use super::super::archive;
@@ -100,9 +100,7 @@ pub fn land_again(
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
     refuse_other_branch(workspace, operation, operation.head_before.as_ref())?;
-    if let Some(next) = archive::next_of(workspace, operation)? {
-        next.refuse_damaged()?;
-    }
+    archive::refuse_damaged_next(workspace, operation)?;
     let changes = changes_of(workspace, operation)?;
     let current = session.current()?.clone();
     let again = Operation {
@@ -174,7 +172,7 @@ pub fn take_back(
     session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let changes = changes_of(workspace, operation)?;
-    let successor = Session::active(workspace)?;
+    let successor = archive::to_be_archived(workspace)?;
     let archived = session.refs.clone();
     let next = successor.as_ref().map(|next| next.id.clone());
     workspace.begin()?;
@@ -300,8 +298,10 @@ pub fn settle(
         ops::take_off_last(workspace, &mut session.clone())?;
         return Ok(format!("{} was not made", accept.text));
     }
-    // With commits on top of it, the index has been used since: it is as the user wants it.
-    if tip == accept.head_after && workspace.git.head()?.0 == accept.branch {
+    // With commits on top of it, the index has been used since: it is as the user wants it. So it is where the session was
+    // put away, and an undo had begun to take it out.
+    let is_here = tip == accept.head_after && workspace.git.head()?.0 == accept.branch;
+    if is_here && !archive::is_put_away(workspace, &session)? {
         let lock = IndexLock::take(workspace)?;
         lock.prepare_what_is_left(workspace, accept, changes)?;
         lock.finish()?;
@@ -325,6 +325,12 @@ fn settle_undo(
     let is_here = workspace.git.head()?.0 == accept.branch;
     let is_before = tip == accept.head_before.as_ref();
     let is_after = tip == accept.head_after.as_ref();
+    let finished = format!("the undo of {} is finished", accept.text);
+    if !is_here && is_before {
+        // The branch was moved. The index is another's by now.
+        archive::settle_reopened(workspace, &session, accept)?;
+        return Ok(finished);
+    }
     if !is_here || !(is_before || is_after) {
         ops::take_off_last(workspace, &mut session)?;
         archive::archive(workspace, &session)?;
@@ -334,13 +340,22 @@ fn settle_undo(
         return Ok(format!("the undo of {} was not made", accept.text));
     }
     let lock = IndexLock::take(workspace)?;
-    lock.prepare_back(workspace, accept, changes)?;
+    let left = match session.last_operation() {
+        Some(undo) => lock.prepare_what_is_left_back(workspace, accept, &undo, changes)?,
+        None => Vec::new(),
+    };
     if is_after {
         move_branch(workspace, accept, Way::Back)?;
     }
     lock.finish()?;
     archive::settle_reopened(workspace, &session, accept)?;
-    Ok(format!("the undo of {} is finished", accept.text))
+    Ok(match left.is_empty() {
+        true => finished,
+        false => format!(
+            "{finished}; what was staged since stays so: {}",
+            first_of(5, left.iter())
+        ),
+    })
 }
 
 /// The commit that the branch of an accept ends with.
