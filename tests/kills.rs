@@ -601,22 +601,17 @@ impl Scene {
             if !is_tried(*at) {
                 return true;
             }
-            copy(&self.ready, &self.repo.top);
-            let fault = Fault::KILLS[at % Fault::KILLS.len()];
-            let Some(ran) = self.hit(*at, fault) else {
+            let Some(what) = self.is_killed_and(*at, |_| {}) else {
                 return false;
             };
-            let what = format!("edio {:?}, {fault:?} at call {at}: {ran}", self.words);
-            let settled = self.next(&["snapshot", "--if-changed"]);
-            assert_eq!(settled.code, Some(0), "{what}: {settled}");
             let is_ahead = self.repo.sessions("active") == self.ahead();
             let way = if is_ahead { after } else { before };
             for word in way {
                 let ran = self.next(&[word]);
-                assert_eq!(ran.code, Some(0), "{what}: {settled}: {way:?}: {ran}");
+                assert_eq!(ran.code, Some(0), "{what}: {way:?}: {ran}");
             }
-            assert_eq!(self.repo.read("b"), "next\n", "{what}: {settled}");
-            assert_eq!(self.repo.sessions("active").len(), 1, "{what}: {settled}");
+            assert_eq!(self.repo.read("b"), "next\n", "{what}");
+            assert_eq!(self.repo.sessions("active").len(), 1, "{what}");
             self.repo.fsck();
             true
         };
@@ -678,24 +673,28 @@ fn p5_an_undo_and_a_redo_of_an_accept_where_something_was_staged_since() {
 }
 
 impl Scene {
-    /// Has it killed at each of its calls, and then `between` done before the next edio, and `after` it.
-    fn is_killed_and(&self, between: impl Fn(&Repo), after: impl Fn(&Repo, &str)) {
+    /// Has it killed at this call, `between` done, and the next edio settle it. Returns what happened, in words; `None` where
+    /// there is no such call.
+    fn is_killed_and(&self, at: usize, between: impl Fn(&Repo)) -> Option<String> {
+        copy(&self.ready, &self.repo.top);
+        let fault = Fault::KILLS[at % Fault::KILLS.len()];
+        let ran = self.hit(at, fault)?;
+        between(&self.repo);
+        let settled = self.next(&["snapshot", "--if-changed"]);
+        let what = format!("edio {:?}, {fault:?} at call {at}: {ran}", self.words);
+        assert_eq!(settled.code, Some(0), "{what}: {settled}");
+        Some(format!("{what}: {settled}"))
+    }
+
+    /// The same at each of its calls, and `after` it.
+    fn is_killed_everywhere_and(&self, between: impl Fn(&Repo), after: impl Fn(&Repo, &str)) {
         let kill = |at: &usize| {
-            copy(&self.ready, &self.repo.top);
-            let fault = Fault::KILLS[at % Fault::KILLS.len()];
-            let Some(ran) = self.hit(*at, fault) else {
-                return false;
-            };
-            between(&self.repo);
-            let next = self.next(&["snapshot", "--if-changed"]);
-            let what = format!(
-                "edio {:?}, {fault:?} at call {at}: {ran}: {next}",
-                self.words
-            );
-            assert_eq!(next.code, Some(0), "{what}");
-            after(&self.repo, &what);
-            self.repo.fsck();
-            true
+            let what = self.is_killed_and(*at, &between);
+            if let Some(what) = &what {
+                after(&self.repo, what);
+                self.repo.fsck();
+            }
+            what.is_some()
         };
         let calls = (0..).take_while(kill).count();
         assert!(calls > 3, "{:?}: {calls}", self.words);
@@ -718,7 +717,7 @@ fn p4_what_is_staged_after_a_killed_undo_of_an_accept_stays_staged() {
             repo.git(["update-index", "--cacheinfo", &entry]);
         }
     };
-    scene.is_killed_and(stage, |repo, what| {
+    scene.is_killed_everywhere_and(stage, |repo, what| {
         let is_there = repo.git(["ls-files", "-s", "a"]).contains(&oid);
         assert_eq!(is_there, staged.get(), "{what}");
     });
@@ -735,7 +734,7 @@ fn p5_an_undo_of_an_accept_and_another_branch_before_it_is_finished() {
         repo.git(["symbolic-ref", "HEAD", "refs/heads/other"]);
         repo.git(["update-ref", "HEAD", "main"]);
     };
-    scene.is_killed_and(switch, |repo, what| {
+    scene.is_killed_everywhere_and(switch, |repo, what| {
         let is_back = repo.git(["log", "--format=%s", "main"]) == "base";
         let shelf = if is_back { "active" } else { "archive" };
         assert_eq!(repo.sessions(shelf), archived, "{what}");

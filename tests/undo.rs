@@ -723,18 +723,13 @@ fn p4_where_the_branch_is_not_as_the_accept_left_it_what_helps_is_said() {
         follow(&repo, &command);
     }
     let moves: [(&[&str], &str); 3] = [
-        (&["branch", "-m", "renamed"], "-c main"),
-        (&["switch", "-q", "-c", "other"], "main"),
-        (&["switch", "-q", "--detach"], "main"),
+        (&["branch", "-m", "renamed"], "git switch -c main END"),
+        (&["switch", "-q", "-c", "other"], "git switch main"),
+        (&["switch", "-q", "--detach"], "git switch main"),
     ];
-    for (words, to) in moves {
+    for (words, back) in moves {
         let repo = accepted();
-        let end = if to == "main" {
-            String::new()
-        } else {
-            format!(" {}", short(&repo))
-        };
-        let command = format!("git switch {to}{end}");
+        let command = back.replace("END", &short(&repo));
         repo.git(words);
         says_no(&repo, "undo", 3, &["the accept went to main", &command]);
         follow(&repo, &command);
@@ -753,6 +748,21 @@ fn p4_where_the_branch_is_not_as_the_accept_left_it_what_helps_is_said() {
     says_no(&repo, "undo", 3, &["rewritten", &command]);
     let words = command.split(' ');
     assert!(repo.edio(words).ok().stdout.contains("session"));
+}
+
+#[test]
+fn a_first_commit_that_is_made_again_goes_to_its_own_branch() {
+    let repo = Repo::unborn();
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["accept", "feat"]).ok();
+    repo.edio(["undo"]).ok();
+    repo.git(["symbolic-ref", "HEAD", "refs/heads/other"]);
+    says_no(&repo, "redo", 3, &["git symbolic-ref HEAD refs/heads/main"]);
+    repo.git(["symbolic-ref", "HEAD", "refs/heads/main"]);
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "feat");
+    assert_eq!(repo.read("a"), "1\n");
 }
 
 #[test]

@@ -150,7 +150,7 @@ pub fn close_again(
 /// # Errors
 ///
 /// git failed.
-pub fn next_of(workspace: &Workspace, operation: &Operation) -> Result<Option<Session>> {
+fn next_of(workspace: &Workspace, operation: &Operation) -> Result<Option<Session>> {
     let Some(id) = &operation.next else {
         return Ok(None);
     };

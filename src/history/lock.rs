@@ -170,8 +170,8 @@ fn holder(file: &Path) -> Option<u32> {
         let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
             return None;
         };
-        // Some file systems are named by another number there than `stat` gives.
         let pid = pid.parse::<u32>().ok()?;
+        // Some file systems are named by another number there than `stat` gives.
         place.ends_with(&format!(":{inode}")).then_some(pid)
     });
     // So it may be the lock on a file of another disk, too.

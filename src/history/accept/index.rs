@@ -100,7 +100,11 @@ impl IndexLock {
         changes: Vec<Difference>,
     ) -> Result<()> {
         let before_undo = before_undo(workspace, operation, &changes)?;
-        let (untouched, touched) = self.split(workspace, operation, changes)?;
+        let (before, now) = (
+            entries_before(workspace, operation)?,
+            self.entries(workspace)?,
+        );
+        let (untouched, touched) = split(&before, &now, changes);
         match before_undo {
             Some(entries) if touched.is_empty() => self.set_saved(workspace, entries, &untouched),
             // It was put in place already, or has been used since.
@@ -158,7 +162,8 @@ impl IndexLock {
         undo: &Operation,
         changes: &[Difference],
     ) -> Result<Vec<RepoPath>> {
-        let (untouched, touched) = self.split(workspace, undo, changes.to_vec())?;
+        let (before, now) = (entries_before(workspace, undo)?, self.entries(workspace)?);
+        let (untouched, touched) = split(&before, &now, changes.to_vec());
         let touched: BTreeSet<RepoPath> = touched.into_iter().map(|it| it.path).collect();
         let folders: BTreeSet<RepoPath> = touched.iter().flat_map(RepoPath::ancestors).collect();
         let is_beside = |path: &RepoPath| {
@@ -169,7 +174,6 @@ impl IndexLock {
         let entries = before.iter().filter(|entry| is_beside(&entry.path));
         let entries = entries.filter_map(|entry| remembered(entry.clone(), changes));
         self.set_saved(workspace, entries.collect(), &untouched)?;
-        let now = self.entries(workspace)?;
         let (before, now) = (by_path(&before), by_path(&now));
         let is_other = |path: &RepoPath| before.get(path) != now.get(path);
         Ok(touched.into_iter().filter(is_other).collect())
@@ -214,21 +218,6 @@ impl IndexLock {
         let paths: Vec<RepoPath> = entries.iter().map(|entry| entry.path.clone()).collect();
         self.index.announce(&stage, &paths)?;
         fs::remove_dir_all(&stage).or_cannot(|| format!("can't remove {}", stage.display()))
-    }
-
-    /// The changes in two parts: those whose entry in the user's index is still as it was saved before this operation, and
-    /// the others.
-    fn split(
-        &self,
-        workspace: &Locked,
-        operation: &Operation,
-        changes: Vec<Difference>,
-    ) -> Result<(Vec<Difference>, Vec<Difference>)> {
-        let before = entries_before(workspace, operation)?;
-        let now = self.entries(workspace)?;
-        let (before, now) = (by_path(&before), by_path(&now));
-        let same = |change: &Difference| before.get(&change.path) == now.get(&change.path);
-        Ok(changes.into_iter().partition(same))
     }
 
     /// What the user's index has otherwise than the accept left it, where its commit changed something.
@@ -458,6 +447,17 @@ fn remembered(entry: IndexEntry, changes: &[Difference]) -> Option<IndexEntry> {
     let change = changes.iter().find(|change| change.path == entry.path);
     let Entry { mode, oid } = change?.old.clone().filter(|_| entry.stage == 0)?;
     Some(IndexEntry { mode, oid, ..entry })
+}
+
+/// The changes in two parts: those whose entry in the index is now as it was before, and the others.
+fn split(
+    before: &[IndexEntry],
+    now: &[IndexEntry],
+    changes: Vec<Difference>,
+) -> (Vec<Difference>, Vec<Difference>) {
+    let (before, now) = (by_path(before), by_path(now));
+    let same = |change: &Difference| before.get(&change.path) == now.get(&change.path);
+    changes.into_iter().partition(same)
 }
 
 /// The entries by their paths, as a listing tells them.

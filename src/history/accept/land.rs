@@ -99,7 +99,13 @@ pub fn land_again(
     moment: Moment,
 ) -> Result<()> {
     refuse_open_operation(workspace)?;
-    refuse_other_branch(workspace, operation, operation.head_before.as_ref())?;
+    let (branch, _) = workspace.git.head()?;
+    refuse_other_branch(
+        workspace,
+        operation,
+        branch.as_deref(),
+        &operation.head_before,
+    )?;
     archive::refuse_damaged_next(workspace, operation)?;
     let changes = changes_of(workspace, operation)?;
     let current = session.current()?.clone();
@@ -288,7 +294,7 @@ pub fn settle(
     let tip = branch_tip(workspace, accept)?;
     let changes = changes_of(workspace, accept)?;
     if last.deed == Deed::Undo {
-        return settle_undo(workspace, session, accept, tip.as_ref(), &changes);
+        return settle_undo(workspace, session, [accept, last], tip.as_ref(), &changes);
     }
     let landed = match (&tip, &accept.head_after) {
         (Some(tip), Some(commit)) => workspace.git.is_ancestor(commit, tip)?,
@@ -318,7 +324,7 @@ pub fn settle(
 fn settle_undo(
     workspace: &mut Locked,
     mut session: Session,
-    accept: &Operation,
+    [accept, undo]: [&Operation; 2],
     tip: Option<&Oid>,
     changes: &[Difference],
 ) -> Result<String> {
@@ -340,10 +346,7 @@ fn settle_undo(
         return Ok(format!("the undo of {} was not made", accept.text));
     }
     let lock = IndexLock::take(workspace)?;
-    let left = match session.last_operation() {
-        Some(undo) => lock.prepare_what_is_left_back(workspace, accept, &undo, changes)?,
-        None => Vec::new(),
-    };
+    let left = lock.prepare_what_is_left_back(workspace, accept, undo, changes)?;
     if is_after {
         move_branch(workspace, accept, Way::Back)?;
     }
@@ -373,7 +376,12 @@ fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operat
     if branch == operation.branch && tip == operation.head_after {
         return Ok(());
     }
-    refuse_other_branch(workspace, operation, operation.head_after.as_ref())?;
+    refuse_other_branch(
+        workspace,
+        operation,
+        branch.as_deref(),
+        &operation.head_after,
+    )?;
     let name = short_branch(operation.branch.as_deref().unwrap_or("HEAD"));
     let (Some(tip), Some(accepted)) = (tip, &operation.head_after) else {
         return Err(Error::refused(format!("{name} has no commit any more")));
@@ -399,28 +407,32 @@ fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operat
     Err(Error::refused(what).hint(hint))
 }
 
-/// No other branch than the one that is checked out moves. `end` is what it is to end with.
-fn refuse_other_branch(workspace: &Locked, operation: &Operation, end: Option<&Oid>) -> Result<()> {
-    let (branch, _) = workspace.git.head()?;
-    if branch == operation.branch {
+/// No other branch than the one that is checked out, which is `branch`, moves. `end` is what it is to end with.
+fn refuse_other_branch(
+    workspace: &Locked,
+    operation: &Operation,
+    branch: Option<&str>,
+    end: &Option<Oid>,
+) -> Result<()> {
+    if branch == operation.branch.as_deref() {
         return Ok(());
     }
-    let other = branch.as_deref().map_or("no branch", short_branch);
-    let end = end.map_or("", Oid::short);
-    let (went_to, back) = match &operation.branch {
-        None => ("no branch", format!("git switch --detach {end}")),
-        Some(branch) => {
-            let name = short_branch(branch);
-            let is_there = branch_tip(workspace, operation)?.is_some();
-            let back = match is_there {
-                true => format!("git switch {}", name),
-                // It was renamed or deleted.
-                false => format!("git switch -c {} {end}", name),
-            };
-            (name, back)
+    let other = branch.map_or("no branch", short_branch);
+    let went_to = operation.branch.as_deref();
+    let name = went_to.map_or("no branch", short_branch);
+    let is_there = branch_tip(workspace, operation)?.is_some();
+    let back = match (went_to, end) {
+        (None, end) => {
+            let end = end.as_ref().map_or("", Oid::short);
+            format!("git switch --detach {end}")
         }
+        (Some(_), _) if is_there => format!("git switch {name}"),
+        // It was renamed or deleted.
+        (Some(_), Some(end)) => format!("git switch -c {name} {}", end.short()),
+        // It had no commit. `git switch --orphan` would remove the files.
+        (Some(branch), None) => format!("git symbolic-ref HEAD {branch}"),
     };
-    let what = format!("the accept went to {went_to}, and HEAD is on {other}");
+    let what = format!("the accept went to {name}, and HEAD is on {other}");
     Err(Error::refused(what).hint(format!("go back there first: {back}")))
 }
 
