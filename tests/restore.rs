@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use crate::common::{Repo, path};
+use crate::common::{Repo, edio_binary, path};
 
 fn snapshot(repo: &Repo) {
     repo.edio(["snapshot"]).ok();
@@ -616,25 +616,74 @@ fn p3_a_folder_that_may_not_be_entered_refuses_before_anything_is_written() {
 }
 
 #[test]
-fn p3_a_folder_that_may_not_be_written_loses_nothing_and_can_be_finished() {
-    let repo = Repo::with(&[("a", "1\n"), ("d/x", "1\n"), ("z", "1\n")]);
+fn p3_a_folder_that_may_not_be_changed_refuses_before_anything_is_written() {
+    // Something is written in it, something made in it, something removed from it, something in it gets another mode.
+    for (folder, mode) in [
+        ("d", 0o555),
+        ("e", 0o555),
+        ("f", 0o555),
+        ("f", 0o444),
+        ("g", 0o444),
+    ] {
+        let repo = Repo::with(&[("a", "1\n"), ("d/x", "1\n"), ("e/z/x", "1\n")]);
+        repo.write("f/old", "1\n");
+        repo.write("g/run", "1\n");
+        repo.give_away();
+        repo.edio_without_rights(["snapshot"]).ok();
+        for path in ["a", "d/x", "f/sub/x"] {
+            repo.write(path, "2\n");
+        }
+        repo.remove("e/z");
+        repo.write("e/y", "2\n");
+        repo.chmod("g/run", 0o755);
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.give_away();
+        if folder == "f" {
+            repo.chmod("f/sub", mode);
+        }
+        repo.chmod(folder, mode);
+        let refs = repo.edio_refs();
+        for words in [
+            &["restore", "1"][..],
+            &["restore", "1", "--dry-run"],
+            &["undo"],
+        ] {
+            let ran = repo.edio_without_rights(words);
+            let said = format!("{folder}/");
+            let said = if mode == 0o444 {
+                &format!("{folder} is")
+            } else {
+                &said
+            };
+            assert!(ran.fails(3).stderr.contains(said), "{words:?}: {ran}");
+            assert!(ran.stderr.contains("chmod"), "{ran}");
+            assert_eq!(repo.edio_refs(), refs);
+            assert_eq!(repo.read("a"), "2\n");
+        }
+        repo.edio_without_rights(["restore", "1", "-f", "a"]).ok();
+        repo.edio_without_rights(["undo"]).ok();
+        repo.chmod(folder, 0o755);
+        if folder == "f" {
+            repo.chmod("f/sub", 0o755);
+        }
+        repo.edio_without_rights(["restore", "1"]).ok();
+        assert_eq!(repo.manifest(), held(&repo, 1));
+        repo.edio_without_rights(["restore", "2"]).ok();
+        assert_eq!(repo.manifest(), held(&repo, 2));
+    }
+}
+
+/// Only the bit of a file differs: the folder need not be changed for it.
+#[test]
+fn p3_a_bit_is_given_in_a_folder_that_may_not_be_changed() {
+    let repo = Repo::with(&[("d/run", "1\n")]);
     repo.give_away();
-    repo.edio_without_rights(["snapshot"]).ok();
-    for path in ["a", "d/x", "z"] {
-        repo.write(path, "unsaved\n");
-    }
+    repo.edio_without_rights(["snapshot", "-m", "x"]).ok();
+    repo.chmod("d/run", 0o755);
     repo.chmod("d", 0o555);
-    let ran = repo.edio_without_rights(["restore", "1"]);
-    assert!(ran.fails(1).stderr.contains("d/x"), "{ran}");
-    assert_eq!(repo.read("d/x"), "unsaved\n");
-    for path in ["a", "d/x", "z"] {
-        assert_eq!(repo.in_turn(2, path).as_deref(), Some("unsaved\n"));
-    }
-    repo.chmod("d", 0o755);
     repo.edio_without_rights(["restore", "1"]).ok();
+    repo.chmod("d", 0o755);
     assert_eq!(repo.manifest(), held(&repo, 1));
-    repo.edio_without_rights(["restore", "2"]).ok();
-    assert_eq!(repo.manifest(), held(&repo, 2));
 }
 
 #[test]
@@ -1102,35 +1151,40 @@ fn p10_what_a_restore_writes_down_is_plain_git() {
     repo.fsck();
 }
 
-/// Somewhere in the midst the system refuses to write.
+/// Somewhere in the midst the system refuses to write: a file that is too large for it.
 #[test]
 fn p4_a_restore_that_stopped_midway_is_said_and_taken_back_by_an_undo() {
     let repo = Repo::with(&[("a", "0\n"), ("m/f", "0\n"), ("z", "0\n")]);
+    let large = "1\n".repeat(100_000);
     for turn in ["1\n", "2\n", "3\n"] {
         for file in ["a", "m/f", "z"] {
             repo.write(file, turn);
         }
+        if turn == "1\n" {
+            repo.write("m/f", &large);
+        }
         repo.edio(["snapshot"]).ok();
     }
-    repo.give_away();
-    repo.chmod("m", 0o555);
-    repo.edio_without_rights(["restore", "1"]).fails(1);
+    let mut limited = repo.like_edio("sh", &["restore"]);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" restore 1"]);
+    limited.arg(edio_binary());
+    repo.ran(&mut limited).fails(1);
     assert_eq!([repo.read("a"), repo.read("z")], ["1\n", "3\n"]);
-    let status = repo.edio_without_rights(["status"]);
+    assert_eq!(repo.read("m/f"), "3\n");
+    let status = repo.edio(["status"]);
     assert!(
         status.ok().stdout.contains("interrupted: restore 1"),
         "{status}"
     );
-    repo.chmod("m", 0o755);
-    let ran = repo.edio_without_rights(["undo"]);
+    let ran = repo.edio(["undo"]);
     assert!(ran.ok().stderr.contains("undone: restore 1"), "{ran}");
     for file in ["a", "m/f", "z"] {
         assert_eq!(repo.read(file), "3\n");
     }
-    repo.edio_without_rights(["redo"]).ok();
+    repo.edio(["redo"]).ok();
     assert_eq!([repo.read("a"), repo.read("z")], ["1\n", "3\n"]);
-    repo.edio_without_rights(["undo"]).ok();
-    repo.edio_without_rights(["undo"]).ok();
+    repo.edio(["undo"]).ok();
+    repo.edio(["undo"]).ok();
     assert_eq!(repo.read("m/f"), "2\n");
 }
 

@@ -243,3 +243,216 @@ fn p4_a_restore_is_undone_exactly_where_something_can_not_be_held_any_more() {
     let ran = repo.edio_without_rights(["snapshot", "--if-changed"]);
     assert!(ran.ok().stderr.contains("nothing changed"), "{ran}");
 }
+
+/// What the last look could hold says nothing of the turn that a restore has led to.
+#[test]
+fn p3_a_turn_that_could_not_hold_a_file_is_left_with_the_file_saved() {
+    let after_turn_2 = || {
+        let repo = Repo::with(&[("a", "0\n")]);
+        repo.write("a", "1\n");
+        repo.write("t", "1\n");
+        repo.give_away();
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.chmod("t", 0o000);
+        repo.write("a", "2\n");
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.chmod("t", 0o644);
+        repo.write("a", "3\n");
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.edio_without_rights(["restore", "2"]).ok();
+        repo
+    };
+    let repo = after_turn_2();
+    let ran = repo.edio_without_rights(["snapshot", "--if-changed", "--json"]);
+    assert_eq!(ran.ok().json()[0]["turn"], 4, "{ran}");
+    for repo in [repo, after_turn_2()] {
+        repo.edio_without_rights(["restore", "0"]).ok();
+        assert!(!repo.has("t"));
+        repo.edio_without_rights(["undo"]).ok();
+        assert_eq!(repo.read("a") + &repo.read("t"), "2\n1\n");
+    }
+}
+
+/// Of some git says no more than that it may not look at them.
+#[test]
+fn p2_what_lies_in_a_folder_that_may_not_be_entered_is_named() {
+    for (folder, mode) in [
+        ("d", 0o444),
+        ("d", 0o000),
+        ("build", 0o000),
+        ("build", 0o444),
+    ] {
+        let repo = Repo::with(&[("d/x", "0\n"), ("a", "0\n"), (".gitignore", "build\n")]);
+        repo.write("build/keep", "0\n");
+        repo.git(["add", "-f", "build/keep"]);
+        repo.commit("more");
+        repo.give_away();
+        repo.edio_without_rights(["snapshot"]).ok();
+        for path in ["d/x", "build/keep"] {
+            repo.write(path, "1\n");
+        }
+        repo.write("a", "1\n");
+        repo.chmod(folder, mode);
+        let ran = repo.edio_without_rights(["snapshot", "--json"]);
+        let named = skipped(&ran);
+        assert!(
+            !named.is_empty() && named.iter().all(|path| path.starts_with(folder)),
+            "{ran}"
+        );
+        assert!(
+            !changed(&repo, "2")
+                .iter()
+                .any(|path| path.starts_with(folder))
+        );
+        repo.chmod(folder, 0o755);
+        repo.edio_without_rights(["restore", "2"]).ok();
+        for path in ["d/x", "build/keep"] {
+            assert_eq!(repo.read(path), "1\n", "{folder} {mode:o}");
+        }
+        repo.edio_without_rights(["restore", "0"]).ok();
+        repo.edio_without_rights(["undo"]).ok();
+        for path in ["d/x", "build/keep"] {
+            assert_eq!(repo.read(path), "1\n", "{folder} {mode:o}");
+        }
+    }
+}
+
+/// A filter may say on stderr whatever it likes.
+#[test]
+fn what_a_filter_complains_of_is_only_looked_at() {
+    let attributes = "*.x filter=loud\n";
+    let repo = Repo::with(&[(".gitattributes", attributes), ("f.x", "0\n"), ("a", "0\n")]);
+    repo.write(".gitignore", "ignored\n");
+    repo.write("ignored", "0\n");
+    let loud = "cat; for it in ignored a lib no/where; do echo $it: is bad >&2; done";
+    repo.git(["config", "filter.loud.clean", loud]);
+    repo.git(["init", "-q", "lib"]);
+    repo.write("f.x", "1\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["lib"]);
+    assert_eq!(changed(&repo, "1"), [".gitignore", "f.x"]);
+    repo.write("f.x", "2\n");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(changed(&repo, "2"), ["f.x"]);
+}
+
+/// The turn before has an edit that the index does not know.
+#[test]
+fn p2_what_can_not_be_read_any_more_is_told_as_the_turn_before_has_it() {
+    for edit in ["2\n", "0\n"] {
+        let repo = Repo::with(&[("tracked", "0\n"), ("a", "0\n")]);
+        repo.give_away();
+        repo.write("a", "1\n");
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.write("tracked", "2\n");
+        repo.edio_without_rights(["snapshot"]).ok();
+        repo.chmod("tracked", 0o000);
+        for turn in [3, 4] {
+            repo.write("a", format!("{turn} {edit}"));
+            repo.edio_without_rights(["snapshot"]).ok();
+            assert_eq!(changed(&repo, &turn.to_string()), ["a"]);
+            assert_eq!(repo.in_turn(turn, "tracked").as_deref(), Some("2\n"));
+        }
+        let ran = repo.edio_without_rights(["snapshot", "--if-changed"]);
+        assert!(ran.ok().stderr.contains("nothing changed"), "{ran}");
+    }
+}
+
+#[test]
+fn p2_a_link_in_a_folder_that_became_a_repository_is_not_told_as_deleted() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.write("d/new", "1\n");
+    repo.link("d/link", "new");
+    repo.edio(["snapshot"]).ok();
+    repo.git(["init", "-q", "d"]);
+    repo.write("a", "2\n");
+    // edio begins with the user's index once more.
+    repo.git(["add", "a"]);
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["d"]);
+    assert_eq!(changed(&repo, "2"), ["a"]);
+}
+
+#[test]
+fn what_is_excluded_is_in_no_turn_though_its_folder_can_not_be_read() {
+    let repo = Repo::with(&[("d/tracked", "0\n"), ("a", "0\n")]);
+    for path in ["d/tracked", "d/mine", "d/new"] {
+        repo.write(path, "1\n");
+    }
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.git(["config", "edio.exclude", "mine"]);
+    repo.chmod("d", 0o000);
+    repo.write("a", "2\n");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.chmod("d", 0o755);
+    assert_eq!(repo.in_turn(2, "d/mine"), None);
+    for path in ["d/tracked", "d/new"] {
+        assert_eq!(repo.in_turn(2, path).as_deref(), Some("1\n"));
+    }
+}
+
+#[test]
+fn what_can_not_be_read_keeps_the_mode_that_it_had() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "core.fileMode", "false"]);
+    repo.write("new", "1\n");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.chmod("new", 0o100);
+    repo.write("b", "2\n");
+    repo.git(["add", "b"]);
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    assert_eq!(changed(&repo, "2"), ["b"]);
+}
+
+/// edio goes on from what it knew before the restore.
+#[test]
+fn p2_what_can_not_be_read_after_a_restore_is_told_as_the_turn_has_it() {
+    let repo = Repo::with(&[("tracked", "0\n"), ("d/x", "0\n"), ("a", "0\n")]);
+    repo.give_away();
+    repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+    for path in ["tracked", "d/x", "d/new", "a"] {
+        repo.write(path, "2\n");
+    }
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.edio_without_rights(["restore", "1"]).ok();
+    repo.chmod("tracked", 0o000);
+    repo.chmod("d", 0o000);
+    repo.write("a", "3\n");
+    let ran = repo.edio_without_rights(["snapshot", "--json"]);
+    assert_eq!(skipped(&ran), ["d", "tracked"]);
+    assert_eq!(changed(&repo, "3"), ["a"]);
+    repo.chmod("tracked", 0o644);
+    repo.chmod("d", 0o755);
+    let ran = repo.edio_without_rights(["snapshot", "--if-changed"]);
+    assert!(!ran.ok().stderr.contains("nothing changed"), "{ran}");
+    assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
+}
+
+/// What the user's index has, and the turn before lacks, is not told as new.
+#[test]
+fn p2_what_was_deleted_in_a_folder_that_is_closed_now_stays_so() {
+    let repo = Repo::with(&[("d/x", "0\n"), ("d/y", "0\n"), ("a", "0\n")]);
+    repo.remove("d/x");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.write("staged", "1\n");
+    repo.git(["add", "staged"]);
+    repo.give_away();
+    repo.chmod("d", 0o000);
+    for turn in ["2", "3"] {
+        repo.write("a", turn);
+        let ran = repo.edio_without_rights(["snapshot", "--json"]);
+        assert_eq!(skipped(&ran), ["d"]);
+        assert!(!changed(&repo, turn).contains(&"d/x".to_owned()));
+    }
+    repo.chmod("d", 0o755);
+    repo.write("a", "4");
+    repo.edio_without_rights(["snapshot"]).ok();
+    assert_eq!(changed(&repo, "4"), ["a"]);
+    assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
+}

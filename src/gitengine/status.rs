@@ -1,5 +1,7 @@
 //! The scan: one `git status` over an index file of edio's own, and its answer.
 
+use std::collections::BTreeSet;
+
 use bstr::ByteSlice;
 
 use super::command::{Ask, Git};
@@ -24,6 +26,9 @@ pub struct Status {
     pub unholdable: Vec<Vec<u8>>,
     /// Folders that could not be read.
     pub unreadable: Vec<RepoPath>,
+    /// Paths that git names in complaints: those of the index that it could not look at, and takes for unchanged. A filter
+    /// may complain, too, of anything.
+    pub complained_of: Vec<RepoPath>,
 }
 
 /// What to do with filters that run as long as git does.
@@ -100,13 +105,20 @@ impl Status {
             let known = status.take(record);
             known.ok_or_else(|| GitError::unexpected_bytes("git status --porcelain=v2", record))?;
         }
-        status.unreadable = stderr.lines().filter_map(unreadable).collect();
-        for path in stderr.lines().filter_map(beyond_a_loop) {
-            if !status.changed.iter().any(|changed| changed.path == path) {
-                status.changed.push(Changed { path, index: None });
-            }
-        }
+        status.unreadable = unreadable(stderr).collect();
+        status.complained_of = stderr.lines().filter_map(complaint).collect();
         Ok(status)
+    }
+
+    /// Takes these paths of the index for changed ones, whatever git says.
+    pub fn take_for_changed(&mut self, paths: BTreeSet<RepoPath>) {
+        let known: BTreeSet<&RepoPath> = self.changed.iter().map(|changed| &changed.path).collect();
+        let new = paths.iter().filter(|path| !known.contains(path));
+        let new: Vec<Changed> = new
+            .cloned()
+            .map(|path| Changed { path, index: None })
+            .collect();
+        self.changed.extend(new);
     }
 
     fn take(&mut self, record: &[u8]) -> Option<()> {
@@ -150,17 +162,19 @@ impl Status {
 
 /// `warning: could not open directory 'a/b/': Permission denied`. git cuts off what is too long: then the last folder that
 /// is named whole stands for it.
-fn unreadable(line: &[u8]) -> Option<RepoPath> {
-    let quoted = line.split_once_str("could not open directory '")?.1;
-    let end = quoted.rfind("': ").or_else(|| quoted.rfind("/"))?;
-    let folder = &quoted[..end];
-    RepoPath::new(folder.strip_suffix(b"/").unwrap_or(folder))
+fn unreadable(stderr: &[u8]) -> impl Iterator<Item = RepoPath> {
+    let quoted = stderr.split_str("could not open directory '").skip(1);
+    quoted.filter_map(|quoted| {
+        let cut_off = || quoted.lines().next().and_then(|line| line.rfind("/"));
+        let folder = &quoted[..quoted.find("/': ").or_else(cut_off)?];
+        RepoPath::new(folder)
+    })
 }
 
-/// `a/b: Too many levels of symbolic links`: a path of the index, where a folder above it has become a link to itself. git
-/// takes it for unchanged, and it is gone.
-fn beyond_a_loop(line: &[u8]) -> Option<RepoPath> {
-    RepoPath::new(line.strip_suffix(b": Too many levels of symbolic links")?)
+/// `a/b: Permission denied`, and whatever else the system may say: what `lstat` failed for (`check_removed` in git's
+/// diff-lib.c).
+fn complaint(line: &[u8]) -> Option<RepoPath> {
+    RepoPath::new(line.rsplit_once_str(": ")?.0)
 }
 
 impl Head {
@@ -208,11 +222,15 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_a_link_to_itself_has_changed() {
-        let stderr = b"d/x: Too many levels of symbolic links\n".repeat(2);
-        let status = Status::parse(b"", &stderr).unwrap();
-        let changed: Vec<_> = status.changed.iter().map(|c| c.path.to_string()).collect();
-        assert_eq!(changed, ["d/x"]);
+    fn reads_what_could_not_be_looked_at() {
+        let stderr = b"warning: could not open directory 'a\nb/': Permission denied\n\
+            d/x: Too many levels of symbolic links\nd/y: z: Permission denied\n\
+            warning: could not open directory 'cut/of";
+        let status = Status::parse(b"", stderr).unwrap();
+        let in_words =
+            |paths: &[RepoPath]| paths.iter().map(RepoPath::to_string).collect::<Vec<_>>();
+        assert_eq!(in_words(&status.unreadable), ["a\nb", "cut"]);
+        assert!(in_words(&status.complained_of).ends_with(&["d/x".into(), "d/y: z".into()]));
     }
 
     #[test]

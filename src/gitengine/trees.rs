@@ -1,5 +1,7 @@
 //! What trees hold.
 
+use std::collections::BTreeSet;
+
 use bstr::ByteSlice;
 
 use super::command::Git;
@@ -177,7 +179,16 @@ impl Git {
     ///
     /// git failed.
     pub fn entries_within(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
-        self.entries(&["-r"], tree, paths)
+        if paths.len() <= AT_ONCE {
+            return self.entries(&["-r"], tree, paths);
+        }
+        // All of it in one list is there sooner than parts of it in many.
+        let wanted: BTreeSet<&RepoPath> = paths.iter().collect();
+        let mut all = self.tree_entries(tree)?;
+        all.retain(|(path, _)| {
+            wanted.contains(path) || path.ancestors().any(|folder| wanted.contains(&folder))
+        });
+        Ok(all)
     }
 
     fn entries(

@@ -54,6 +54,7 @@ pub(super) fn begin_at_head(
             number: Number::turn(0),
             side: None,
             unnoted: Unnoted::AsCheckedOut,
+            all_held: note.skipped_count == 0,
             base: tree.clone(),
             last: 0,
         },
@@ -133,6 +134,7 @@ fn begin_with(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) ->
         number: Number::turn(0),
         side: note.side,
         unnoted: Unnoted::IsBlob,
+        all_held: note.skipped_count == 0,
         base: tree.clone(),
         last: 0,
     };

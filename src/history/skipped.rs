@@ -1,5 +1,6 @@
 //! What a snapshot could not hold. It is named in the turn, and no restore of that turn touches it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -90,10 +91,44 @@ impl Skipped {
     }
 }
 
-/// The paths among these that are left out, without the names that git can't hold.
-pub fn left_out(skipped: &[Skipped]) -> impl Iterator<Item = RepoPath> {
-    let left_out = skipped.iter().filter(|skipped| skipped.is_left_out());
-    left_out.filter_map(|skipped| skipped.path.holdable().cloned())
+/// The paths that a snapshot leaves out, without the names that git can't hold. What lies below one is left out with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotHeld(BTreeSet<RepoPath>);
+
+impl NotHeld {
+    /// Those among what is skipped.
+    pub fn of(skipped: &[Skipped]) -> Self {
+        let left_out = skipped.iter().filter(|skipped| skipped.is_left_out());
+        let paths = left_out.filter_map(|skipped| skipped.path.holdable());
+        Self(paths.cloned().collect())
+    }
+
+    /// Is the path left out?
+    pub fn covers(&self, path: &RepoPath) -> bool {
+        !self.0.is_empty()
+            && (self.0.contains(path) || path.ancestors().any(|folder| self.0.contains(&folder)))
+    }
+
+    /// Is nothing left out?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Is the path itself named as left out?
+    pub fn names(&self, path: &RepoPath) -> bool {
+        self.0.contains(path)
+    }
+
+    /// The paths, without those below them.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<RepoPath> for NotHeld {
+    fn from_iter<I: IntoIterator<Item = RepoPath>>(paths: I) -> Self {
+        Self(paths.into_iter().collect())
+    }
 }
 
 fn any_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<RepoPath, D::Error> {

@@ -23,7 +23,7 @@ use super::restore;
 use super::scan::{Named, Scan, scan};
 use super::session::Session;
 use super::side::{self, OfTurn};
-use super::skipped::{self, Skipped, left_out};
+use super::skipped::{self, NotHeld, Skipped};
 use super::state::Standing;
 use super::turn::{Ending, Kind, Note, Number, Turn, Work};
 use super::workspace::{Locked, Workspace};
@@ -190,9 +190,8 @@ pub fn record(workspace: &mut Locked, scan: Scan, request: &Request) -> Result<T
 /// Is something not held that the snapshot before holds, or the other way round? The trees do not tell, and a way back to
 /// that snapshot would be refused, or leave out what is held now.
 fn is_held_otherwise(workspace: &Locked, ground: Option<&Ground>, scan: &Scan) -> Result<bool> {
-    let Some(ground) =
-        ground.filter(|_| !workspace.state.all_held || scan.carried().next().is_some())
-    else {
+    let all_held = |ground: &&Ground| ground.standing.all_held && scan.carried().next().is_none();
+    let Some(ground) = ground.filter(|ground| !all_held(ground)) else {
         return Ok(false);
     };
     let current = std::slice::from_ref(&ground.standing.current);
@@ -200,13 +199,12 @@ fn is_held_otherwise(workspace: &Locked, ground: Option<&Ground>, scan: &Scan) -
     let Some(turn) = commits.first().and_then(Turn::read) else {
         return Ok(true);
     };
-    let then: Vec<RepoPath> = left_out(&side::all_skipped(workspace, &turn)?).collect();
-    if scan.carried().any(|path| !path.is_among(&then)) {
+    let then = NotHeld::of(&side::all_skipped(workspace, &turn)?);
+    if scan.carried().any(|path| !then.covers(path)) {
         return Ok(true);
     }
-    let now: Vec<RepoPath> = left_out(&scan.skipped).collect();
-    let again = then.into_iter().filter(|path| !path.is_among(&now));
-    let again: Vec<RepoPath> = again.collect();
+    let again = then.paths().filter(|path| !scan.not_held.covers(path));
+    let again: Vec<RepoPath> = again.cloned().collect();
     Ok(!again.is_empty() && !workspace.git.entries_within(&scan.tree, &again)?.is_empty())
 }
 
@@ -218,7 +216,6 @@ fn is_held_otherwise(workspace: &Locked, ground: Option<&Ground>, scan: &Scan) -
 pub fn remember(workspace: &mut Locked, scan: Scan) -> Result<()> {
     // No ref may lead to it yet, and the next command empties the quarantine.
     workspace.git.give_objects()?;
-    workspace.state.all_held = scan.skipped.is_empty();
     scan.keep(workspace)?;
     workspace.state.save(&workspace.scratch())
 }
@@ -569,6 +566,7 @@ fn stand_on(workspace: &mut Locked, ground: &Ground, turn: &Turn) {
         number: turn.number(),
         side: turn.note.side.clone(),
         unnoted: Unnoted::of(turn),
+        all_held: turn.note.skipped_count == 0,
         base: match is_step {
             true if ground.standing.is_open_step() => ground.standing.base.clone(),
             true => ground.tree.clone(),

@@ -44,8 +44,6 @@ pub struct State {
     pub forgetting: Vec<Move>,
     /// What was found of the session, in words, where nobody could be told: an agent's hook says nothing.
     pub unsaid: Option<String>,
-    /// Was there nothing that the last scan could not hold?
-    pub all_held: bool,
     /// What agents were told to do, and are not known to have ended.
     pub prompts: Vec<Prompt>,
     /// The closing words that were noted last, and whose they are, as a hash; and when that was.
@@ -76,6 +74,9 @@ pub struct Standing {
     /// What its bytes are where that notes nothing.
     #[serde(default)]
     pub unnoted: Unnoted,
+    /// Was there nothing that it could not hold?
+    #[serde(default)]
+    pub all_held: bool,
     /// The tree of the last numbered turn on its line: that of the snapshot itself, unless it is a step.
     pub base: Oid,
     /// The highest turn number that was given out.

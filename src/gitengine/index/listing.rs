@@ -109,14 +109,24 @@ impl Git {
     ///
     /// git failed.
     pub fn tracked(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
-        let mut tracked = Vec::new();
+        self.indexed(&self.users_index(), paths)
+    }
+
+    /// What an index has at these paths, or below them.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn indexed(&self, index: &Path, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
+        let mut indexed = Vec::new();
         for paths in paths.chunks(AT_ONCE) {
             let paths = paths.iter().map(|path| os_path(path.as_bytes()));
-            let ask = self.ask("ls-files").args(["-z", "--"]).args(paths);
+            let ask = self.ask("ls-files").index(index);
+            let ask = ask.args(["-z", "--"]).args(paths);
             let output = ask.run()?;
-            tracked.extend(output.split_str("\0").filter_map(RepoPath::new));
+            indexed.extend(output.split_str("\0").filter_map(RepoPath::new));
         }
-        Ok(tracked)
+        Ok(indexed)
     }
 
     /// All files that git tracks.

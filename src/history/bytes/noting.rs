@@ -146,7 +146,7 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     }
     let Some((standing, pointed)) = known else {
         let mut all = candidates(workspace, &scan.tree, &Scope::All)?;
-        all.retain(|(path, _)| !scan.leaves_out(path));
+        all.retain(|(path, _)| !scan.not_held.covers(path));
         let recent = scan
             .looking(workspace)
             .recent(all.iter().map(|(path, _)| path));
@@ -170,14 +170,14 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
     let scope = match scan.touched(workspace)? {
         Touched::These(mut paths) if same_rules => {
             paths.extend(scan.unseen.iter().cloned());
-            paths.retain(|path| !scan.leaves_out(path));
+            paths.retain(|path| !scan.not_held.covers(path));
             looked_at.extend(as_they_are(workspace, &scan.tree, &paths)?);
             Scope::Changed(&looked_at)
         }
         _ => Scope::All,
     };
     let mut these = candidates(workspace, &scan.tree, &scope)?;
-    these.retain(|(path, _)| !scan.leaves_out(path));
+    these.retain(|(path, _)| !scan.not_held.covers(path));
     let recent = scan
         .looking(workspace)
         .recent(these.iter().map(|(path, _)| path));

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gitengine::{Difference, Entry, RepoPath};
 
 use super::super::scan::Scan;
-use super::super::skipped::left_out;
+use super::super::skipped::NotHeld;
 use super::super::workspace::Locked;
 use super::Goal;
 
@@ -26,9 +26,11 @@ pub fn of_what_is_held(
     differences: Vec<Difference>,
     is_of_concern: impl Fn(&RepoPath) -> bool,
 ) -> Result<Vec<Difference>> {
-    let now: Vec<RepoPath> = left_out(&scan.skipped).collect();
-    let then: Vec<RepoPath> = left_out(goal.not_held.unwrap_or_default()).collect();
-    let not_held: Vec<RepoPath> = now.iter().chain(&then).cloned().collect();
+    let (now, then) = (
+        &scan.not_held,
+        NotHeld::of(goal.not_held.unwrap_or_default()),
+    );
+    let not_held: Vec<RepoPath> = now.paths().chain(then.paths()).cloned().collect();
     if not_held.is_empty() {
         return Ok(differences);
     }
@@ -41,12 +43,13 @@ pub fn of_what_is_held(
         let same = same.filter(|(path, _)| is_of_concern(path));
         entries.extend(same.map(|(path, entry)| (path, (Some(entry.clone()), Some(entry)))));
     }
-    let is_open = |difference: &Difference| difference.path.is_among(&not_held);
+    let is_covered = |path: &RepoPath| now.covers(path) || then.covers(path);
+    let is_open = |difference: &Difference| is_covered(&difference.path);
     let (open, mut held): (Vec<_>, Vec<_>) = differences.into_iter().partition(is_open);
     entries.extend(open.into_iter().map(|d| (d.path, (d.old, d.new))));
     held.extend(entries.into_iter().filter_map(|(path, (old, new))| {
-        let old = old.filter(|_| !path.is_among(&now));
-        let new = new.filter(|_| !path.is_among(&then));
+        let old = old.filter(|_| !now.covers(&path));
+        let new = new.filter(|_| !then.covers(&path));
         (old != new).then_some(Difference { path, old, new })
     }));
     Ok(held)

@@ -22,7 +22,7 @@ pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
 use self::held::of_what_is_held;
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
 pub use self::plan::{Action, Kept, Plan};
-use self::plan::{Facts, Obstacle, TOO_LARGE, candidates};
+use self::plan::{CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
 pub use self::source::Sources;
 use self::source::refuse_missing;
@@ -38,7 +38,7 @@ use super::refnames::Shelf;
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
 use super::side;
-use super::skipped::Skipped;
+use super::skipped::{NotHeld, Skipped};
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Note, Turn, Work};
 use super::workspace::{Locked, Workspace};
@@ -511,7 +511,7 @@ fn facts<'a>(
         differences,
         rewritten,
         not_held_now: &scan.skipped,
-        not_held_then: goal.not_held.unwrap_or_default(),
+        not_held_then: NotHeld::of(goal.not_held.unwrap_or_default()),
         beside: BTreeMap::new(),
     })
 }
@@ -523,11 +523,22 @@ fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
     let in_words = |obstacle: &Obstacle| format!("{} is {}", obstacle.path, obstacle.what);
-    let error = Error::refused(format!(
-        "{goal} has files where something else stands that would be lost"
-    ))
-    .because(first_of(5, obstacles.iter().map(in_words)))
-    .hint("move it away, or restore other paths: edio restore TURN -f FILE");
+    let is_forbidden = |obstacle: &Obstacle| [CLOSED, PROTECTED].contains(&obstacle.what);
+    let (what, way_out) = match obstacles.iter().all(is_forbidden) {
+        true => (
+            "differs from what is here where you may change nothing",
+            "give yourself the right to: chmod u+rwx FOLDER",
+        ),
+        false => (
+            "has files where something else stands that would be lost",
+            "move it away",
+        ),
+    };
+    let error = Error::refused(format!("{goal} {what}"))
+        .because(first_of(5, obstacles.iter().map(in_words)))
+        .hint(format!(
+            "{way_out}, or restore other paths: edio restore TURN -f FILE"
+        ));
     match obstacles.iter().any(|obstacle| obstacle.what == TOO_LARGE) {
         true => error.hint("or let turns hold larger files: git config edio.maxFileSize 2g"),
         false => error,

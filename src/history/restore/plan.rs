@@ -7,7 +7,7 @@ use crate::gitengine::{Difference, Entry, Mode, RepoPath};
 
 use super::super::journal::Way;
 use super::super::scan::is_temporary;
-use super::super::skipped::{Skipped, Why};
+use super::super::skipped::{NotHeld, Skipped, Why};
 
 /// What stands at a path on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub trait Look {
     fn below(&self, folder: &RepoPath) -> Option<Vec<RepoPath>>;
     /// Is this folder a repository of its own?
     fn is_repository(&self, folder: &RepoPath) -> bool;
+    /// May files come and go in this folder, the top where there is none? Where the system does not tell, they may.
+    fn may_change(&self, folder: Option<&RepoPath>) -> bool;
 }
 
 /// What is done with a path.
@@ -105,7 +107,11 @@ pub struct Obstacle {
 /// What a file is that the safety snapshot leaves out for its size.
 pub const TOO_LARGE: &str = "too large to be saved first";
 
-const CLOSED: &str = "a folder that may not be entered";
+/// What a folder is that lets nobody look at what is in it.
+pub const CLOSED: &str = "a folder that may not be entered";
+
+/// What a file is that may not be replaced or removed.
+pub const PROTECTED: &str = "in a folder that may not be changed";
 
 /// The plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,7 +138,7 @@ pub struct Facts<'a> {
     /// What the work tree has that the safety snapshot does not hold.
     pub not_held_now: &'a [Skipped],
     /// What the turn does not hold.
-    pub not_held_then: &'a [Skipped],
+    pub not_held_then: NotHeld,
     /// Paths that the person wants left alone.
     pub excluded: BTreeSet<RepoPath>,
     /// Paths that would be removed, and that edio would not have looked at when the turn was taken.
@@ -164,7 +170,7 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
         if facts.excluded.contains(path) {
             plan.actions
                 .insert(path.clone(), Action::Keep(Kept::Excluded));
-        } else if let Some(new) = new.clone().filter(|_| !facts.was_not_held(path)) {
+        } else if let Some(new) = new.clone().filter(|_| !facts.not_held_then.covers(path)) {
             let old = old.clone();
             plan.actions
                 .insert(path.clone(), Action::Write { new, old });
@@ -173,9 +179,10 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     plan.keep_in_repositories(disk);
     let mut obstacles = Vec::new();
     let written: Vec<RepoPath> = plan.written().cloned().collect();
+    let unsaved = facts.unsaved();
     for path in &written {
         let before = obstacles.len();
-        clear_the_way(&mut plan, path, &facts, disk, &mut obstacles);
+        clear_the_way(&mut plan, path, (&facts, &unsaved), disk, &mut obstacles);
         // A turn is worth more than what lies beside it.
         if obstacles.len() > before && facts.beside.contains_key(path) {
             obstacles.truncate(before);
@@ -185,16 +192,36 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     }
     plan.beside = facts.beside;
     obstacles.dedup();
+    let forbidden = plan.forbidden(disk).into_iter();
+    let forbidden: Vec<_> = forbidden.filter(|it| !obstacles.contains(it)).collect();
+    obstacles.extend(forbidden);
     match obstacles.is_empty() {
         true => Ok(plan),
         false => Err(obstacles),
     }
 }
 
-impl Facts<'_> {
-    fn was_not_held(&self, path: &RepoPath) -> bool {
-        let mut then = self.not_held_then.iter();
-        then.any(|other| other.is_left_out() && path.is_within(&other.path))
+/// What can't be saved, by path: what lies below one can't be either.
+struct Unsaved<'a>(BTreeMap<&'a RepoPath, Why>);
+
+impl Unsaved<'_> {
+    fn why(&self, path: &RepoPath) -> Option<Why> {
+        let mut folders = path.ancestors();
+        let of_folder = || folders.find_map(|folder| self.0.get(&folder));
+        self.0.get(path).or_else(of_folder).copied()
+    }
+}
+
+impl<'a> Facts<'a> {
+    /// What of the work tree can't be saved before it is replaced, and why.
+    fn unsaved(&self) -> Unsaved<'a> {
+        let unsaved = self.not_held_now.iter();
+        let unsaved = unsaved.filter(|skipped| skipped.why != Why::Unfiltered);
+        Unsaved(
+            unsaved
+                .map(|skipped| (&skipped.path, skipped.why))
+                .collect(),
+        )
     }
 
     fn action(&self, difference: &Difference) -> Action {
@@ -206,7 +233,7 @@ impl Facts<'_> {
         };
         match (old, new) {
             _ if self.excluded.contains(path) => Action::Keep(Kept::Excluded),
-            _ if self.was_not_held(path) => Action::Keep(Kept::NotHeld),
+            _ if self.not_held_then.covers(path) => Action::Keep(Kept::NotHeld),
             (_, new) if is_submodule(new) => Action::Keep(Kept::Submodule),
             (old, None) if is_submodule(old) => Action::Keep(Kept::Submodule),
             (Some(_), None) if self.protected.contains(path) => Action::Keep(Kept::Ignored),
@@ -244,6 +271,39 @@ impl Plan {
                 *action = Action::Keep(Kept::InRepository);
             }
         }
+    }
+
+    /// What would stop it midway: folders that may not be entered, and one file of each where nothing may come or go.
+    fn forbidden(&self, disk: &dyn Look) -> Vec<Obstacle> {
+        let mut asked = BTreeSet::new();
+        let mut forbidden = Vec::new();
+        for (path, action) in &self.actions {
+            let (folder, comes_or_goes) = match action {
+                Action::Write { .. } => (self.folder_for(path, disk), true),
+                Action::Remove { .. } => (path.parent(), true),
+                Action::SetMode { .. } => (path.parent(), false),
+                Action::Keep(_) => continue,
+            };
+            let is_new = asked.insert((folder.clone(), comes_or_goes));
+            if !is_new || disk.may_change(folder.as_ref()) {
+                continue;
+            }
+            let obstacle = |path, what| Obstacle { path, what };
+            match closed_on_the_way(path, disk) {
+                Some(folder) => forbidden.push(obstacle(folder, CLOSED)),
+                None if comes_or_goes => forbidden.push(obstacle(path.clone(), PROTECTED)),
+                None => {}
+            }
+        }
+        forbidden
+    }
+
+    /// The innermost folder on the way to a path that is there, the top where there is none.
+    fn folder_for(&self, path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
+        let there = path
+            .ancestors()
+            .take_while(|folder| disk.at(folder) == OnDisk::Folder);
+        there.last()
     }
 
     /// With the way of the journal's files.
@@ -337,12 +397,19 @@ impl Plan {
     }
 }
 
+/// The outermost folder on the way to a path that may not be entered.
+fn closed_on_the_way(path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
+    let mut way = path.ancestors().chain([path.clone()]);
+    let hidden = way.find(|part| disk.at(part) == OnDisk::Closed)?;
+    Some(hidden.parent().unwrap_or(hidden))
+}
+
 /// Sees to it that nothing stands where a path is to be written but what the safety snapshot holds, or an ignored file
 /// that can be saved.
 fn clear_the_way(
     plan: &mut Plan,
     path: &RepoPath,
-    facts: &Facts<'_>,
+    (facts, unsaved): (&Facts<'_>, &Unsaved<'_>),
     disk: &dyn Look,
     obstacles: &mut Vec<Obstacle>,
 ) {
@@ -390,9 +457,7 @@ fn clear_the_way(
                 plan.actions.get(path),
                 Some(Action::Write { old: Some(_), .. })
             );
-            let mut not_held = facts.not_held_now.iter();
-            let unsaved = not_held.find(|s| s.why != Why::Unfiltered && path.is_within(&s.path));
-            match unsaved.map(|skipped| skipped.why) {
+            match unsaved.why(path) {
                 Some(Why::TooLarge(_)) => obstacle(path, TOO_LARGE),
                 Some(_) => obstacle(path, "something that can't be saved first"),
                 None if !held => drop(plan.saved.insert(path.clone())),
@@ -449,6 +514,10 @@ mod tests {
         fn is_repository(&self, folder: &RepoPath) -> bool {
             self.0.iter().any(|name| *name == format!("{folder}/.git"))
         }
+
+        fn may_change(&self, _: Option<&RepoPath>) -> bool {
+            true
+        }
     }
 
     fn path(name: &str) -> RepoPath {
@@ -477,7 +546,7 @@ mod tests {
             differences,
             rewritten: Vec::new(),
             not_held_now: &[],
-            not_held_then: &[],
+            not_held_then: NotHeld::default(),
             excluded: BTreeSet::new(),
             protected: BTreeSet::new(),
             beside: BTreeMap::new(),
@@ -518,7 +587,7 @@ mod tests {
     fn what_the_turn_ignored_or_did_not_hold_stays() {
         let skipped = [Skipped::new(path("lib"), Why::Nested)];
         let facts = Facts {
-            not_held_then: &skipped,
+            not_held_then: NotHeld::of(&skipped),
             protected: BTreeSet::from([path(".env")]),
             ..facts(vec![
                 differs(".env", file('a'), None),

@@ -12,7 +12,7 @@ use crate::gitengine::{Changed, Mode, RepoPath, Status, is_repository};
 
 use super::super::limits::Limits;
 use super::super::restore::disk::is_executable;
-use super::super::skipped::{Skipped, Why};
+use super::super::skipped::{NotHeld, Skipped, Why};
 use super::base::Base;
 
 /// What a scan found, to be judged.
@@ -52,6 +52,8 @@ pub struct Passed {
     pub kept: Vec<RepoPath>,
     /// Folders of which the same is true.
     pub closed: Vec<RepoPath>,
+    /// Those of these files that the user's index lacks, and that a copy of it has from the snapshot before.
+    pub carried: BTreeSet<RepoPath>,
     /// Those among all of them that the index will have lost.
     pub gone: BTreeSet<RepoPath>,
     /// Those that the index will have gained, with their sizes.
@@ -386,7 +388,13 @@ impl Passed {
     }
 }
 
+/// Names the folders that can't be read, and in place of what lies in them: nobody knows whether it is there.
 fn name_unreadable(status: &Status, passed: &mut Passed) {
+    let folders: NotHeld = status.unreadable.iter().cloned().collect();
+    passed.kept.retain(|path| !folders.covers(path));
+    passed
+        .skipped
+        .retain(|skipped| skipped.why != Why::Unreadable || !folders.covers(&skipped.path));
     passed.closed.extend(status.unreadable.iter().cloned());
     let folders = status.unreadable.iter();
     let folders = folders.map(|folder| Skipped::new(folder.clone(), Why::Unreadable));

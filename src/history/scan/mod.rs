@@ -12,7 +12,7 @@ mod named;
 mod recent;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -34,7 +34,7 @@ use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};
 use super::limits::{Limits, TooMuch, current_tree, refuse_home};
 use super::restore::disk_blob_id;
-use super::skipped::{Skipped, Why, left_out};
+use super::skipped::{NotHeld, Skipped, Why};
 use super::state::Cache;
 use super::workspace::Locked;
 
@@ -46,6 +46,8 @@ pub struct Scan {
     pub head: Head,
     /// What the tree does not hold.
     pub skipped: Vec<Skipped>,
+    /// The paths among it of which the tree has what was there before, if anything.
+    pub not_held: NotHeld,
     /// Are there attribute files in the work tree?
     pub attribute_files: bool,
     /// What the person has chosen to be held, and to be left out.
@@ -201,7 +203,8 @@ fn scan_from(
         .git
         .ask_untracked(&workspace.git.users_index(), include)?;
     meanwhile();
-    let status = status_of(workspace, &base, &index, status, question)?;
+    let mut status = status_of(workspace, &base, &index, status, question)?;
+    status.take_for_changed(not_looked_at(workspace, &base, &index, &status)?);
     let ignored = ignored_extras(workspace, &base, extras)?;
     let mut unseen = looking.changed_since(&workspace.state.recent);
     let edited = base.edited.iter();
@@ -218,7 +221,10 @@ fn scan_from(
         let new = passed.new_files(&base);
         rules.limits.refuse(workspace, tracked, new)?;
     }
-    let edited = edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?;
+    let edited = match has_what_was_there(workspace, &base, &NotHeld::of(&passed.skipped)) {
+        true => edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?,
+        false => None,
+    };
     let (tree, mut recent) = match &edited {
         // What the index does not know can't be taken for unchanged.
         Some(edited) => (edited.tree.clone(), Vec::new()),
@@ -237,6 +243,7 @@ fn scan_from(
         tree,
         attribute_files: base.attribute_files || are_ruled(),
         skipped: passed.skipped.clone(),
+        not_held: NotHeld::of(&passed.skipped),
         leftovers: passed.leftovers.clone(),
         included,
         choice: rules.choice.clone(),
@@ -270,6 +277,26 @@ fn status_of(
     // git looks for a `.git` only where the folder above has changed, and remembers what it found.
     index.forget_untracked()?;
     answer(workspace, question(Processes::Asked)?, &question)
+}
+
+/// The files of the index that git could not look at, and takes for unchanged. Those in a folder that it could not read are
+/// named by that.
+fn not_looked_at(
+    workspace: &Locked,
+    base: &Base,
+    index: &PrivateIndex,
+    status: &Status,
+) -> Result<BTreeSet<RepoPath>> {
+    let unreadable: NotHeld = status.unreadable.iter().cloned().collect();
+    let named = status.complained_of.iter();
+    let named = named.filter(|path| !unreadable.covers(path) && !base.submodules.contains(path));
+    let named: BTreeSet<RepoPath> = named.cloned().collect();
+    if named.is_empty() {
+        return Ok(named);
+    }
+    let asked: Vec<RepoPath> = named.iter().cloned().collect();
+    let tracked = workspace.git.indexed(&index.file, &asked)?.into_iter();
+    Ok(tracked.filter(|path| named.contains(path)).collect())
 }
 
 /// Those of the untracked files that the index has which git ignores by now.
@@ -398,8 +425,11 @@ fn take_in(
     rules: &Rules,
     passed: &mut Passed,
 ) -> Result<Oid> {
+    let not_held = NotHeld::of(&passed.skipped);
+    let has_what_was_there = has_what_was_there(workspace, base, &not_held);
     if passed.is_nothing()
         && let Some(tree) = &base.tree
+        && has_what_was_there
     {
         return Ok(tree.clone());
     }
@@ -408,7 +438,9 @@ fn take_in(
         workspace.git.start_ahead(&rules.errands(&[]));
     }
     index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
-    keep_what_was_there(workspace, index, base, passed)?;
+    if !has_what_was_there {
+        keep_what_was_there(workspace, index, rules, base, passed)?;
+    }
     // In a pack of its own nothing is stored by its difference from another: for edits that would be the cost.
     let are_new = passed.added.len() > passed.taken.len() / 2;
     let contents = match are_new && base.is_where_it_stands(workspace) {
@@ -421,42 +453,59 @@ fn take_in(
     Ok(index.write_tree()?)
 }
 
-/// Has a copy of the user's index keep what the snapshot before had of files that can't be held now. A cached one has it.
+/// Has an index of what can't be held what the snapshot before has of it? One that was made for another snapshot may not,
+/// nor does it know of what was put into the tree beside it.
+fn has_what_was_there(workspace: &Locked, base: &Base, not_held: &NotHeld) -> bool {
+    let mut edited = base.edited.iter().flat_map(Edited::paths);
+    not_held.is_empty()
+        || base.is_cached()
+            && base.is_where_it_stands(workspace)
+            && !edited.any(|path| not_held.covers(path))
+}
+
+/// Has the index have what the snapshot before has of files that can't be held now, and no more.
 fn keep_what_was_there(
     workspace: &Locked,
     index: &PrivateIndex,
+    rules: &Rules,
     base: &Base,
     passed: &mut Passed,
 ) -> Result<()> {
-    // What the person wants in no turn is in none.
-    let left_out =
-        left_out(&passed.skipped).filter(|path| base.dropped.binary_search(path).is_err());
-    let left_out: Vec<RepoPath> = left_out.collect();
-    if base.is_cached() || left_out.is_empty() {
-        return Ok(());
-    }
     let Some(tree) = current_tree(workspace)? else {
         return Ok(());
     };
-    let before = workspace.git.entries_within(&tree, &left_out)?.into_iter();
-    // Where something else stands now, there is no such file any more.
-    let is_there = |path: &RepoPath| {
-        let meta = path.below(&workspace.git.work_tree).symlink_metadata();
-        meta.map_or_else(|error| !gate::is_gone(&error), |meta| meta.is_file())
-    };
-    let kept = before.filter(|(path, _)| is_there(path));
-    let kept: Vec<_> = kept.map(|(path, entry)| (path, Some(entry))).collect();
-    index.set(&kept)?;
-    for (path, _) in kept {
-        // What lies in a folder that can't be read is named by it.
-        if left_out.contains(&path) {
-            passed.kept.push(path.clone());
-        }
-        if !base.has(&path) {
-            passed.added.insert(path, 0);
-        }
-    }
+    let git = &workspace.git;
+    let not_held = NotHeld::of(&passed.skipped);
+    let left_out: Vec<RepoPath> = not_held.paths().cloned().collect();
+    let mut kept = git.entries_within(&tree, &left_out)?;
+    // What the person wants in no turn is in none.
+    let excluded = kept.iter().map(|(path, _)| path);
+    let excluded = matched(workspace, &rules.choice.exclude, excluded)?;
+    kept.retain(|(path, _)| !excluded.contains(path) && may_be_there(workspace, path));
+    let kept: BTreeMap<RepoPath, Entry> = kept.into_iter().collect();
+    let lost = git.indexed(&index.file, &left_out)?.into_iter();
+    let lost: Vec<RepoPath> = lost.filter(|path| !kept.contains_key(path)).collect();
+    index.drop_paths(&lost)?;
+    let entries = kept
+        .iter()
+        .map(|(path, entry)| (path.clone(), Some(entry.clone())));
+    index.set(&entries.collect::<Vec<_>>())?;
+    // What lies in a folder that can't be read is named by it.
+    let named = kept.keys().filter(|path| not_held.names(path));
+    passed.kept = named.cloned().collect();
+    passed.gone.extend(lost);
+    let carried = kept.into_keys().filter(|path| !base.has(path));
+    passed.carried.extend(carried);
     Ok(())
+}
+
+/// May a file or link be at a path? Where something else stands, or nothing, there is none any more.
+fn may_be_there(workspace: &Locked, path: &RepoPath) -> bool {
+    let meta = path.below(&workspace.git.work_tree).symlink_metadata();
+    meta.map_or_else(
+        |error| !gate::is_gone(&error),
+        |meta| meta.is_file() || meta.is_symlink(),
+    )
 }
 
 /// Takes in what git has rejected: files as they are on disk, through no filter. What is no file by now is let go.
@@ -550,12 +599,6 @@ impl Scan {
         added.filter(move |path| !was_there(path))
     }
 
-    /// Is the path one that it could not hold, though the tree has what was there before?
-    pub fn leaves_out(&self, path: &RepoPath) -> bool {
-        let mut left_out = self.skipped.iter().filter(|skipped| skipped.is_left_out());
-        left_out.any(|skipped| path.is_within(&skipped.path))
-    }
-
     /// The paths of which the tree has what was there before, since they can't be held.
     pub fn carried(&self) -> impl Iterator<Item = &RepoPath> {
         self.passed.kept.iter().chain(&self.passed.closed)
@@ -563,8 +606,15 @@ impl Scan {
 
     /// Is the path in the index that it leaves behind?
     fn holds(&self, path: &RepoPath) -> bool {
-        let Passed { added, gone, .. } = &self.passed;
-        added.contains_key(path) || self.base.has(path) && !gone.contains(path)
+        let Passed {
+            added,
+            carried,
+            gone,
+            ..
+        } = &self.passed;
+        added.contains_key(path)
+            || carried.contains(path)
+            || self.base.has(path) && !gone.contains(path)
     }
 
     /// Has the index lost paths that the user's index has?
@@ -618,7 +668,11 @@ impl Scan {
         let tree = tree.filter(|_| self.edited.is_some());
         let choice = self.choice.in_words();
         let Passed {
-            gone, added, kept, ..
+            gone,
+            added,
+            carried,
+            kept,
+            ..
         } = self.passed;
         let users = |path: &&RepoPath| extras.binary_search(path).is_err();
         let lost = dropped.iter().chain(gone.iter().filter(users));
@@ -634,7 +688,7 @@ impl Scan {
             edited: self.edited,
             users_file: self.base.users_file,
             users_digest: self.base.users_digest,
-            extras: sorted(left.chain(gained).collect()),
+            extras: sorted(left.chain(gained).chain(&carried).collect()),
             dropped: sorted(lost.filter(|path| !added.contains_key(path)).collect()),
             submodules: self.base.submodules,
             attribute_files,

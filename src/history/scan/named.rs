@@ -72,7 +72,7 @@ pub fn look_at(workspace: &Locked, ground: &Ground, paths: &[RepoPath]) -> Resul
     Ok(Some(Named {
         tree,
         head: Head { commit, branch },
-        skipped: match workspace.state.all_held {
+        skipped: match ground.standing.all_held {
             true => Vec::new(),
             false => skipped_before(workspace, ground)?,
         },

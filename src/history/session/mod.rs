@@ -377,6 +377,7 @@ impl Session {
             number: current.number(),
             side: current.note.side.clone(),
             unnoted: Unnoted::of(current),
+            all_held: current.note.skipped_count == 0,
             base,
             last: self.last_taken(),
         })

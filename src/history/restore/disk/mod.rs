@@ -90,6 +90,10 @@ impl Look for Disk {
     fn is_repository(&self, folder: &RepoPath) -> bool {
         is_repository(&folder.below(&self.top))
     }
+
+    fn may_change(&self, folder: Option<&RepoPath>) -> bool {
+        self.may_change_in(folder)
+    }
 }
 
 /// The id of what stands at a path of this work tree, as a blob through no filter. `None` where no file or link does.

@@ -8,6 +8,11 @@ use super::{Content, Disk, Displaced, Look, OnDisk, RepoPath, Standing, io, temp
 use crate::gitengine::git_bytes;
 
 impl Disk {
+    /// May names come and go in this folder? The system does not tell.
+    pub(super) fn may_change_in(&self, _folder: Option<&RepoPath>) -> bool {
+        true
+    }
+
     fn folder_of(&self, path: &RepoPath) -> io::Result<PathBuf> {
         for folder in path.ancestors() {
             match self.at(&folder) {

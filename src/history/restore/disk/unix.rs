@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RawMode, RenameFlags};
+use rustix::fs::{self, Access, AtFlags, CWD, FileType, Mode, OFlags, RawMode, RenameFlags};
 use rustix::io::Errno;
 
 use super::{Content, Disk, Displaced, RepoPath, Standing, io, temporary_beside};
@@ -27,6 +27,14 @@ const WAY: OFlags = FOLDER.union(OFlags::PATH);
 const WAY: OFlags = FOLDER;
 
 impl Disk {
+    /// May names come and go in this folder? Where the system has no answer, they may.
+    pub(super) fn may_change_in(&self, folder: Option<&RepoPath>) -> bool {
+        let folder = folder.map_or_else(|| self.top.clone(), |folder| folder.below(&self.top));
+        let asked = Access::WRITE_OK | Access::EXEC_OK;
+        let answer = fs::accessat(CWD, &folder, asked, AtFlags::EACCESS);
+        !matches!(answer, Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
+    }
+
     /// Opens the folder that holds a path.
     fn folder_of(&self, path: &RepoPath, missing: Missing) -> io::Result<OwnedFd> {
         let mut folder = fs::openat(CWD, &self.top, WAY, Mode::empty())?;
