@@ -53,6 +53,29 @@ fn p3_a_bit_that_git_is_told_to_ignore_is_as_it_was() {
     assert!(ran.ok().stderr.contains("nothing changed"), "{ran}");
 }
 
+/// Of what git does not track nobody else knows the bits.
+#[test]
+fn p3_a_bit_of_an_untracked_file_that_changed_with_it_is_as_it_was() {
+    for (before, after) in [(0o644, 0o755), (0o755, 0o644)] {
+        let repo = Repo::with(&[("a", "0\n")]);
+        repo.git(["config", "core.fileMode", "false"]);
+        repo.write("new", "0\n");
+        repo.chmod("new", before);
+        repo.edio(["snapshot"]).ok();
+        repo.write("new", "1\n");
+        repo.chmod("new", after);
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "0"]).ok();
+        assert!(!repo.has("new"));
+        repo.edio(["undo"]).ok();
+        assert_eq!(is_executable(&repo, "new"), after == 0o755);
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(is_executable(&repo, "new"), before == 0o755);
+        repo.edio(["undo"]).ok();
+        assert_eq!(is_executable(&repo, "new"), after == 0o755);
+    }
+}
+
 #[test]
 fn p3_a_link_that_was_one_comes_back_as_one() {
     let repo = Repo::with(&[("a", "a\n")]);

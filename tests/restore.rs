@@ -1165,7 +1165,7 @@ fn p4_a_restore_that_stopped_midway_is_said_and_taken_back_by_an_undo() {
         }
         repo.edio(["snapshot"]).ok();
     }
-    let mut limited = repo.like_edio("sh", &["restore"]);
+    let mut limited = repo.like_edio("sh", ["restore"]);
     limited.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" restore 1"]);
     limited.arg(edio_binary());
     repo.ran(&mut limited).fails(1);

@@ -449,7 +449,7 @@ fn take_in(
     };
     let rejected = index.take(&passed.taken, contents, &workspace.settings)?;
     take_as_they_are(workspace, index, rejected, passed)?;
-    modes::give(workspace, index, passed)?;
+    modes::give(workspace, index, base, passed)?;
     Ok(index.write_tree()?)
 }
 

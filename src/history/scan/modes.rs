@@ -1,7 +1,7 @@
 //! The modes of files that a scan takes in where git is told that the disk does not show them: `core.fileMode` and
 //! `core.symlinks` are false.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::error::Result;
@@ -9,42 +9,46 @@ use crate::gitengine::{Entry, Mode, PrivateIndex, RepoPath};
 
 use super::super::restore::disk::is_executable;
 use super::super::workspace::Locked;
+use super::base::Base;
 use super::gate::{Passed, plain_file};
 
-/// Gives what is new the modes that the user's index has for it, as `git add` does; and what that lacks, the executable bit
-/// that the disk shows, where it does.
+/// Gives what is new the modes that the user's index has for it, as `git add` does. What that lacks gets the executable bit
+/// that the disk shows, where it does, also where it is taken in once more.
 ///
 /// # Errors
 ///
 /// git failed.
-pub fn give(workspace: &Locked, index: &PrivateIndex, passed: &Passed) -> Result<()> {
+pub fn give(workspace: &Locked, index: &PrivateIndex, base: &Base, passed: &Passed) -> Result<()> {
     let (git, settings) = (&workspace.git, &workspace.settings);
-    let unseen = |mode: Mode| match mode {
-        Mode::Executable => settings.is_false("core.filemode"),
-        Mode::Symlink => settings.is_false("core.symlinks"),
-        Mode::File | Mode::Gitlink => false,
-    };
-    if passed.added.is_empty() || !(unseen(Mode::Executable) || unseen(Mode::Symlink)) {
+    let bits_are_unseen = settings.is_false("core.filemode");
+    let links_are_unseen = settings.is_false("core.symlinks");
+    let extras = passed.taken.iter().filter(|path| base.is_extra(path));
+    let given: BTreeSet<&RepoPath> = passed.added.keys().chain(extras).collect();
+    if given.is_empty() || !(bits_are_unseen || links_are_unseen) {
         return Ok(());
     }
     let users = git.list_index(&git.users_index())?.entries.into_iter();
-    let users = users.filter(|entry| passed.added.contains_key(&entry.path));
+    let users = users.filter(|entry| given.contains(&entry.path));
     let users: BTreeMap<RepoPath, Mode> = users.map(|entry| (entry.path, entry.mode)).collect();
     let shows_bits = shows_bits(workspace, index);
     let on_disk = |path: &RepoPath| {
         let file = shows_bits.then(|| path.below(&git.work_tree));
         file.and_then(|file| plain_file(&file))
     };
+    let is_unseen = |old: Mode, new: Mode| match new {
+        Mode::Symlink => links_are_unseen,
+        Mode::Executable | Mode::File => old != new && bits_are_unseen,
+        Mode::Gitlink => false,
+    };
     let taken = git.list_index(&index.file)?.entries.into_iter();
-    let taken =
-        taken.filter(|entry| entry.mode == Mode::File && passed.added.contains_key(&entry.path));
-    let given = taken.filter_map(|entry| {
+    let taken = taken.filter(|entry| entry.mode.is_file() && given.contains(&entry.path));
+    let new = taken.filter_map(|entry| {
         let (path, oid) = (entry.path, entry.oid);
         let mode = users.get(&path).copied().or_else(|| on_disk(&path));
-        let mode = mode.filter(|mode| unseen(*mode))?;
+        let mode = mode.filter(|mode| is_unseen(entry.mode, *mode))?;
         Some((path, Some(Entry { mode, oid })))
     });
-    Ok(index.set(&given.collect::<Vec<_>>())?)
+    Ok(index.set(&new.collect::<Vec<_>>())?)
 }
 
 /// Does the disk tell files that may be executed from others? Some show all as the one or the other, whatever they are. A
