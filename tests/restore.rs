@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 
-use crate::common::{Repo, edio_binary, path};
+use crate::common::{Ran, Repo, edio_binary, path};
 
 fn snapshot(repo: &Repo) {
     repo.edio(["snapshot"]).ok();
@@ -537,6 +537,50 @@ fn p3_a_folder_with_ignored_files_in_the_way_refuses() {
     repo.remove("p/kept.log");
     restore(&repo, 1);
     assert_eq!(repo.manifest(), held(&repo, 1));
+}
+
+/// The rules of the turn do not match it, and no turn holds it as it is.
+#[test]
+fn p3_what_was_ignored_until_now_stays_and_is_named() {
+    let repo = Repo::with(&[("a", "0\n"), ("obj/.gitignore", "*.o\n")]);
+    repo.write("d/x", "1\n");
+    repo.write("d/y", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write(".gitignore", "d\ne.log\nobj/*\n/deps/\n!.gitignore\n");
+    repo.write("e.log", "2\n");
+    repo.write("obj/x.o", "2\n");
+    repo.write("deps/lib", "2\n");
+    repo.git(["init", "-q", "deps/inner"]);
+    repo.edio(["snapshot"]).ok();
+    let left = |ran: &Ran| {
+        let said = ran.ok().stderr.lines();
+        let left = said.filter_map(|line| line.trim().strip_prefix("left alone: "));
+        left.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let named = ["d", "deps", "e.log"].map(|it| format!("{it} (it was ignored until now)"));
+    for words in [&["restore", "0", "--dry-run"][..], &["restore", "0"]] {
+        let ran = repo.edio(words);
+        let said = ran.ok().stderr.clone() + &ran.stdout;
+        assert!(
+            named
+                .iter()
+                .all(|it| said.contains(&it.replace(" (", "")) || said.contains(it)),
+            "{ran}"
+        );
+        assert!(!said.contains("obj"), "{ran}");
+    }
+    assert_eq!(repo.read("d/x") + &repo.read("e.log"), "1\n2\n");
+    repo.edio(["undo"]).ok();
+    // What the turn holds is brought about, and what is left is as it was.
+    let ran = repo.edio(["restore", "1"]);
+    assert_eq!(left(&ran), named[1..], "{ran}");
+    repo.edio(["undo"]).ok();
+    repo.write("a", "3\n");
+    let ran = repo.edio(["restore", "2"]);
+    assert_eq!(left(&ran), [""; 0], "{ran}");
+    // Nor is anything said of it where only some paths are wanted.
+    let ran = repo.edio(["restore", "0", "-f", "a"]);
+    assert_eq!(left(&ran), [""; 0], "{ran}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use bstr::ByteSlice;
 use super::command::{Ask, Asked, Case, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
-use super::paths::{RepoPath, os_path};
+use super::paths::{AT_ONCE, RepoPath, os_path};
 
 /// Patterns as the lines of a `.gitignore` at the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,6 +164,39 @@ impl Git {
         let ask = self.ask("check-ignore").arg("--no-index");
         let ask = ask.work_tree(rules);
         self.ask_ignore(ask, paths)
+    }
+
+    /// The files that the rules on disk ignore and the user's index lacks. A folder of which they ignore all stands for what
+    /// is in it.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ignored_on_disk(&self) -> Result<Vec<RepoPath>> {
+        let output = self.list_ignored().arg("--directory").run()?;
+        let paths = output.split_str("\0");
+        let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        Ok(paths.filter_map(RepoPath::new).collect())
+    }
+
+    /// Those of them that are at these paths, or below them, without what lies in repositories of their own.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn ignored_files_within(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
+        let mut files = Vec::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let paths = paths.iter().map(|path| os_path(path.as_bytes()));
+            let output = self.list_ignored().arg("--").args(paths).run()?;
+            files.extend(output.split_str("\0").filter_map(RepoPath::new));
+        }
+        Ok(files)
+    }
+
+    fn list_ignored(&self) -> Ask {
+        let ask = self.ask("ls-files").index(&self.users_index());
+        ask.args(["-z", "--others", "--ignored", "--exclude-standard"])
     }
 
     /// Begins to ask which of these paths the patterns match, whatever the ignore rules of the repository say.

@@ -9,12 +9,12 @@ mod held;
 mod modes;
 mod perform;
 mod plan;
+mod rules;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
-use crate::error::{Error, Result, While, first_of};
+use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
@@ -24,6 +24,7 @@ pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, t
 pub use self::plan::{Action, Kept, Plan};
 use self::plan::{CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
+use self::rules::{Matched, Rules};
 pub use self::source::Sources;
 use self::source::refuse_missing;
 pub(super) use self::source::{clear_folder, lfs_pointer};
@@ -308,13 +309,12 @@ fn make_plan(
     let ((differences, stat), rules) = match wish.paths.is_empty() {
         true => {
             let differences = git.differences(old, goal.tree)?;
-            let rules = rules_differ(&goal, &differences);
+            let rules = Rules::between(&goal, &differences);
             ((differences, Stat::default()), rules)
         }
-        // Whether the rules differ elsewhere is not known: they are laid out if something is to be removed.
         false => (
             git.differences_counted(old, goal.tree, &wish.paths)?,
-            Rules::Differ,
+            Rules::Unknown,
         ),
     };
     let mut rewritten = rewritten(workspace, scan, &goal, &differences)?;
@@ -410,7 +410,7 @@ impl Default for Held {
 /// Refused, or git failed.
 pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) -> Result<Plan> {
     let differences = workspace.git.differences(&scan.tree, goal.tree)?;
-    let rules = rules_differ(goal, &differences);
+    let rules = Rules::between(goal, &differences);
     let rewritten = rewritten(workspace, scan, goal, &differences)?;
     let differences = of_what_is_held(workspace, scan, goal, differences, |_| true)?;
     let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
@@ -468,24 +468,6 @@ pub fn bring_back(
     plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
 }
 
-const IGNORE_FILE: &[u8] = b".gitignore";
-
-/// Do the ignore rules of the goal differ from those on disk?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rules {
-    Differ,
-    Same,
-}
-
-fn rules_differ(goal: &Goal<'_>, differences: &[Difference]) -> Rules {
-    let differ = differences.iter().map(|difference| &difference.path);
-    let mut differ = differ.chain(goal.ignored.iter().map(|(path, _)| path));
-    match differ.any(|path| path.name() == IGNORE_FILE) {
-        true => Rules::Differ,
-        false => Rules::Same,
-    }
-}
-
 fn facts<'a>(
     workspace: &Locked,
     scan: &'a Scan,
@@ -495,10 +477,10 @@ fn facts<'a>(
     rules: Rules,
 ) -> Result<Facts<'a>> {
     let removed = candidates(&differences);
-    let ignored_then = match rules {
-        Rules::Differ => ignored_then(workspace, goal, &removed)?,
-        Rules::Same => scan.included.clone(),
-    };
+    let Matched {
+        ignored_then,
+        ignored_until_now,
+    } = Matched::by(rules, workspace, scan, goal, &differences)?;
     // What was included then was looked at: where the turn lacks it, it was not there.
     let included_then = matched(workspace, &goal.choice.include, &ignored_then)?;
     let excluded_then = matched(workspace, &goal.choice.exclude, &removed)?;
@@ -512,6 +494,7 @@ fn facts<'a>(
         rewritten,
         not_held_now: &scan.skipped,
         not_held_then: NotHeld::of(goal.not_held.unwrap_or_default()),
+        ignored_until_now,
         beside: BTreeMap::new(),
     })
 }
@@ -574,44 +557,6 @@ fn refuse_unknown_paths(
         }
     }
     Ok(())
-}
-
-/// The paths among these that the ignore rules of the goal match.
-///
-/// git reads the rules of a `.gitignore` from disk. So the turn's are laid out in a folder of their own.
-fn ignored_then(
-    workspace: &Locked,
-    goal: &Goal<'_>,
-    candidates: &[RepoPath],
-) -> Result<BTreeSet<RepoPath>> {
-    if candidates.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let stage = workspace.scratch().join("stage");
-    clear_folder(&stage)?;
-    let mut rules = workspace.git.tree_files_named(goal.tree, IGNORE_FILE)?;
-    let is_rules =
-        |(path, entry): &&(RepoPath, Entry)| path.name() == IGNORE_FILE && entry.mode.is_file();
-    rules.extend(goal.ignored.iter().filter(is_rules).cloned());
-    let oids: Vec<Oid> = rules.iter().map(|(_, entry)| entry.oid.clone()).collect();
-    let mut objects = workspace.git.objects(&oids)?;
-    for (path, entry) in &rules {
-        let length = objects.next_of("blob", &entry.oid)?;
-        let bytes = objects.answer.exactly(length)?;
-        objects.end_of_object()?;
-        let file = path.below(&stage);
-        let folder = file.parent().unwrap_or(&stage);
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::write(&file, bytes))
-            .or_cannot(|| format!("can't write {}", file.display()))?;
-    }
-    objects.answer.close()?;
-    let ignored = workspace
-        .git
-        .ask_ignored_under(&stage, candidates)?
-        .ignored()?;
-    clear_folder(&stage)?;
-    Ok(ignored.into_iter().collect())
 }
 
 /// Takes what was never saved as a safety turn, and begins a session where there is none.

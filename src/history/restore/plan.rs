@@ -67,6 +67,8 @@ pub enum Action {
 pub enum Kept {
     /// The ignore rules of the turn protect it.
     Ignored,
+    /// Those of now match it, and those of the turn do not.
+    IgnoredUntilNow,
     /// The turn names it as not held.
     NotHeld,
     /// The person wants it left alone.
@@ -85,6 +87,7 @@ impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kept::Ignored => "the turn's ignore rules protect it",
+            Kept::IgnoredUntilNow => "it was ignored until now",
             Kept::NotHeld => "the turn does not hold it",
             Kept::Excluded => "edio.exclude leaves it out",
             Kept::Submodule => "a submodule's files are its own",
@@ -143,6 +146,8 @@ pub struct Facts<'a> {
     pub excluded: BTreeSet<RepoPath>,
     /// Paths that would be removed, and that edio would not have looked at when the turn was taken.
     pub protected: BTreeSet<RepoPath>,
+    /// Paths that no turn holds as they are, and that the rules of the turn do not match, unlike those of now.
+    pub ignored_until_now: BTreeSet<RepoPath>,
     /// Those among the differences that no tree holds, and the journal does.
     pub beside: BTreeMap<RepoPath, Option<u32>>,
 }
@@ -175,6 +180,10 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
             plan.actions
                 .insert(path.clone(), Action::Write { new, old });
         }
+    }
+    for path in &facts.ignored_until_now {
+        let kept = plan.actions.entry(path.clone());
+        kept.or_insert(Action::Keep(Kept::IgnoredUntilNow));
     }
     plan.keep_in_repositories(disk);
     let mut obstacles = Vec::new();
@@ -549,6 +558,7 @@ mod tests {
             not_held_then: NotHeld::default(),
             excluded: BTreeSet::new(),
             protected: BTreeSet::new(),
+            ignored_until_now: BTreeSet::new(),
             beside: BTreeMap::new(),
         }
     }
