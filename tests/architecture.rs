@@ -141,7 +141,7 @@ const WRITERS: [&str; 25] = [
     "src/history/refs.rs",           // dead locks on edio's refs
     "src/history/restore/source.rs", // the stage in the git directory
     "src/history/restore/disk/",     // the work tree
-    "src/history/restore/mod.rs",    // the stage in the git directory
+    "src/history/restore/rules.rs",  // the stage in the git directory
     "src/history/scan/mod.rs",       // the cached index
     "src/history/state.rs",          // what is remembered in the scratch folder
     "src/history/store/",            // private stores, in the person's data folder

@@ -508,8 +508,10 @@ impl World {
                 true => &before.disk,
                 false => &after.disk,
             };
-            // Of what it names as not held, it has what was there before.
+            // Of what it names as not held, it has what was there before. What no filter made a blob of it holds as it is.
+            let is_held = |it: &Value| it["why"].as_str().unwrap().contains("held as they are");
             let skipped = record["skipped"].as_array().unwrap().iter();
+            let skipped = skipped.filter(|it| !is_held(it));
             let skipped: Vec<&str> = skipped.filter_map(|it| it["path"].as_str()).collect();
             let mut paths = self.paths_in(commit);
             paths.retain(|path| !skipped.iter().any(|folder| is_within(path, folder)));
