@@ -169,6 +169,9 @@ fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Sessio
     Ok(event.map(|event| (session, event)))
 }
 
+/// What an undo that leads beyond the session is called in the turn that it takes first.
+const GOING_BACK: &str = "going back";
+
 /// What was done since the session under way began, and is in no turn, becomes one: an undo that leads beyond the session
 /// leads back to where it began first. Returns that turn; `None` where there is nothing of the kind.
 fn work_since(
@@ -191,7 +194,7 @@ fn work_since(
     if archive::is_as_begun_by(&session, &put_away) {
         return Ok(None);
     }
-    save_unsaved(workspace, scan, "going back", moment)
+    save_unsaved(workspace, scan, GOING_BACK, moment)
 }
 
 fn undo_work_since(workspace: &mut Locked, turn: Turn, moment: Moment) -> Result<Undone> {
@@ -439,7 +442,10 @@ impl Past {
             bytes: opening.and_then(|opening| opening.from_bytes.clone()),
             brought: None,
         });
-        self.undone.clear();
+        // What an undo took to go beyond the session is taken back by that same undo: the way forward goes on from there.
+        if !is_safety_before(turn, GOING_BACK) {
+            self.undone.clear();
+        }
     }
 
     fn did(&mut self, id: &Oid, operation: &Operation) {
@@ -501,12 +507,16 @@ impl Past {
 ///
 /// Not each safety turn that an undo stands at is its own: a restore that then had nothing to do leaves one, too.
 fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
-    let own = format!("Before {}", operation.text);
     matches!(operation.deed, Deed::Undo | Deed::Redo)
-        && turn.note.kind == Kind::Safety
-        && turn.note.message.starts_with(&own)
+        && is_safety_before(turn, &operation.text)
         && turn.commit == operation.from
         && turn.number().turn == operation.last
+}
+
+/// Is it what was unsaved when something began that goes by these words?
+fn is_safety_before(turn: &Turn, words: &str) -> bool {
+    let what = turn.note.message.strip_prefix("Before ");
+    turn.note.kind == Kind::Safety && what.is_some_and(|what| what.starts_with(words))
 }
 
 /// Takes back the accept, or the close, that put this workspace's last session away.
