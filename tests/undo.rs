@@ -1235,6 +1235,30 @@ fn unsaved_work_between_undos_does_not_end_the_way_forward() {
 }
 
 #[test]
+fn what_the_next_session_had_left_is_not_said_to_be_unsaved() {
+    let repo = turns(&[]);
+    repo.write("b", "mine\n");
+    repo.edio(["run", "--", "sh", "-c", "echo one > a"]).ok();
+    repo.edio_later(1, ["accept", "one"]).ok();
+    repo.write("a", "two\n");
+    repo.edio_later(2, ["snapshot"]).ok();
+    repo.edio_later(3, ["undo"]).ok();
+    repo.edio_later(4, ["undo"]).ok();
+    let ran = repo.edio_later(5, ["undo"]);
+    assert!(!ran.ok().stderr.contains("unsaved"), "{ran}");
+    assert_eq!(
+        [repo.read("a"), repo.read("b")],
+        ["base\n", "mine\n"],
+        "{ran}"
+    );
+    repo.edio_later(6, ["redo"]).ok();
+    assert_eq!(repo.read("b"), "base\n", "as the second undo had left it");
+    repo.write("b", "other\n");
+    let ran = repo.edio_later(7, ["undo"]);
+    assert!(ran.ok().stderr.contains("your unsaved work is turn 3"));
+}
+
+#[test]
 fn what_ignore_rules_had_an_undo_leave_does_not_end_the_way_forward() {
     let repo = turns(&["session"]);
     repo.edio(["accept", "feat"]).ok();

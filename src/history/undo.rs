@@ -14,6 +14,7 @@ use super::bytes;
 use super::journal::way_to;
 use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
+use super::refnames::Shelf;
 use super::restore::{
     Course, End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back,
     own_session, perform, plan_to, save_unsaved, stands,
@@ -247,6 +248,7 @@ fn go_to(
     };
     course.plan.way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, words, moment)?;
+    let is_left = is_as_left_by_next(workspace, &session, safety.as_ref())?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
     let deed = match direction {
@@ -273,10 +275,26 @@ fn go_to(
         target: Some(target),
         plan: course.plan,
         done,
-        safety,
+        safety: safety.filter(|_| !is_left),
         branch: None,
         unstaged: Unstaged::default(),
     })
+}
+
+/// Is it as the session that was begun since had left it, where what had put this one away was the last to be taken back?
+/// Then nothing was unsaved: it is in a turn of that one.
+fn is_as_left_by_next(
+    workspace: &Workspace,
+    session: &Session,
+    safety: Option<&Turn>,
+) -> Result<bool> {
+    let next = session.last_operation().and_then(|last| last.next);
+    let (Some(safety), Some(next)) = (safety, next) else {
+        return Ok(false);
+    };
+    let next = Session::load(workspace, Shelf::Archive, &next)?;
+    let current = next.and_then(|next| next.current);
+    Ok(current.is_some_and(|current| current.tree == safety.tree))
 }
 
 /// What leads back to the snapshot before an event.
