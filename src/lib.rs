@@ -18,7 +18,8 @@
 //! - [`gitengine`] is how git is asked. It knows nothing of turns.
 //! - [`term`] is the person's terminal: the only place that prints.
 //! - [`process`], [`env`], [`clock`]: the only places that start a process, read the environment, read the time.
-//! - [`error`] is open to all: what, why, what to try next. So is [`json`], which reads what other programs write.
+//! - [`error`] is open to all: what, why, what to try next. So are [`json`], which reads what other programs
+//!   write, and [`shell`], which quotes what a person is to type.
 //!
 //! A test holds these rules against the code.
 //!
@@ -40,5 +41,6 @@ pub mod history;
 pub mod json;
 pub mod mcp;
 pub mod process;
+pub mod shell;
 pub mod term;
 pub mod tui;

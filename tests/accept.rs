@@ -688,6 +688,33 @@ fn another_branch_is_refused() {
 }
 
 #[test]
+fn where_the_sessions_branch_is_gone_the_way_back_makes_it_anew() {
+    for name in ["main", "a'b;c$d"] {
+        let repo = Repo::with(&[("a", "one\n")]);
+        if name != "main" {
+            repo.git(["branch", "-q", "-m", name]);
+        }
+        repo.write("a", "two\n");
+        repo.edio(["snapshot", "-m", "first"]).ok();
+        repo.git(["branch", "-q", "-m", "renamed"]);
+        let typed = match name {
+            "main" => name,
+            _ => r"'a'\''b;c$d'",
+        };
+        let short = repo.git(["rev-parse", "--short=10", "HEAD"]);
+        let command = format!("git switch -c {typed} {short}\n");
+        let said = [name, "HEAD is on renamed", &command, "edio accept --here"];
+        says_no(&repo, &["accept", "feat"], 3, &said);
+        repo.git(["switch", "-q", "-c", name, &short]);
+        repo.git(["switch", "-q", "renamed"]);
+        let command = format!("git switch {typed}\n");
+        says_no(&repo, &["accept", "feat"], 3, &[&command]);
+        repo.git(["switch", "-q", name]);
+        repo.edio(["accept", "feat"]).ok();
+    }
+}
+
+#[test]
 fn a_turn_on_the_new_branch_makes_it_the_sessions() {
     let repo = Repo::with(&[("a", "one\n")]);
     repo.write("a", "two\n");

@@ -6,7 +6,7 @@ use std::fs;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::common::{Repo, edio_binary};
+use crate::common::{Ran, Repo, edio_binary};
 
 /// What the user's git says of the index: every entry, what is staged, how it stands to HEAD and to the files.
 fn index(repo: &Repo) -> [String; 3] {
@@ -1208,6 +1208,74 @@ fn as_many_redos_as_undos_lead_back_through_several_sessions() {
     }
 }
 
+/// The second undo finds work that no turn holds, and nothing else in the session.
+#[test]
+fn unsaved_work_between_undos_does_not_end_the_way_forward() {
+    for end in ENDS {
+        let repo = turns(&["session"]);
+        repo.edio(end).ok();
+        repo.write("y", "y\n");
+        repo.edio_later(1, ["snapshot", "-m", "next"]).ok();
+        let (head, files) = (repo.git(["rev-parse", "HEAD"]), repo.manifest());
+        repo.edio_later(2, ["undo"]).ok();
+        repo.write("new", "new\n");
+        let between = repo.manifest();
+        repo.edio_later(3, ["undo"]).ok();
+        assert!(!repo.has("new"));
+        repo.edio_later(4, ["undo"]).ok();
+        assert_eq!(repo.git(["log", "--format=%s"]), "base");
+        repo.edio_later(5, ["redo"]).ok();
+        assert_eq!(repo.git(["rev-parse", "HEAD"]), head);
+        repo.edio_later(6, ["redo"]).ok();
+        assert_eq!(repo.manifest(), between);
+        repo.edio_later(7, ["redo"]).ok();
+        assert_eq!(repo.manifest(), files);
+        says_no(&repo, "redo", 1, &["nothing to redo"]);
+    }
+}
+
+#[test]
+fn what_the_next_session_had_left_is_not_said_to_be_unsaved() {
+    let repo = turns(&[]);
+    repo.write("b", "mine\n");
+    repo.edio(["run", "--", "sh", "-c", "echo one > a"]).ok();
+    repo.edio_later(1, ["accept", "one"]).ok();
+    repo.write("a", "two\n");
+    repo.edio_later(2, ["snapshot"]).ok();
+    repo.edio_later(3, ["undo"]).ok();
+    repo.edio_later(4, ["undo"]).ok();
+    let ran = repo.edio_later(5, ["undo"]);
+    assert!(!ran.ok().stderr.contains("unsaved"), "{ran}");
+    assert_eq!(
+        [repo.read("a"), repo.read("b")],
+        ["base\n", "mine\n"],
+        "{ran}"
+    );
+    repo.edio_later(6, ["redo"]).ok();
+    assert_eq!(repo.read("b"), "base\n", "as the second undo had left it");
+    repo.write("b", "other\n");
+    let ran = repo.edio_later(7, ["undo"]);
+    assert!(ran.ok().stderr.contains("your unsaved work is turn 3"));
+}
+
+#[test]
+fn what_ignore_rules_had_an_undo_leave_does_not_end_the_way_forward() {
+    let repo = turns(&["session"]);
+    repo.edio(["accept", "feat"]).ok();
+    repo.write("d/x", "x\n");
+    repo.edio_later(1, ["snapshot", "-m", "important"]).ok();
+    repo.write(".gitignore", "d\n");
+    repo.write("w", "w\n");
+    let files = repo.manifest();
+    repo.edio_later(2, ["undo"]).ok();
+    assert!(repo.has("d/x") && !repo.has("w"));
+    repo.edio_later(3, ["undo"]).ok();
+    assert!(!repo.has("d/x"));
+    repo.edio_later(4, ["redo"]).ok();
+    repo.edio_later(5, ["redo"]).ok();
+    assert_eq!(repo.manifest(), files);
+}
+
 #[test]
 fn what_goes_on_after_an_accepted_turn_is_done_again_too() {
     let repo = turns(&["1", "2"]);
@@ -1456,5 +1524,94 @@ proptest! {
             model.act(act);
             model.check(act);
         }
+    }
+
+    #[test]
+    fn p4_as_many_redos_as_undos_lead_back_with_unsaved_work_at_any_point(
+        ends in prop::collection::vec(0..ENDS_OF_ALL_KINDS.len(), 2),
+        unsaved in prop::collection::vec(any::<bool>(), 30),
+    ) {
+        let mut way = Way::through(&ends);
+        let mut unsaved = unsaved.into_iter();
+        for _ in 0..2 {
+            way.back(&mut unsaved);
+            way.forward();
+        }
+    }
+}
+
+const ENDS_OF_ALL_KINDS: [&[&str]; 3] = [ENDS[0], ENDS[1], &["accept", "--turn", "1", "feat"]];
+
+/// A way back through several sessions, and forward again.
+struct Way {
+    repo: Repo,
+    seconds: i64,
+    /// What the undos began from, the files and HEAD, and whether each led beyond a session.
+    left: Vec<(Vec<String>, String, bool)>,
+}
+
+impl Way {
+    fn through(ends: &[usize]) -> Self {
+        let (repo, left) = (turns(&[]), Vec::new());
+        let mut way = Self {
+            repo,
+            left,
+            seconds: 0,
+        };
+        for (at, end) in ends.iter().map(Some).chain([None]).enumerate() {
+            way.repo.write("a", format!("{at}\n"));
+            way.edio(&["snapshot"]).ok();
+            if let Some(end) = end {
+                way.edio(ENDS_OF_ALL_KINDS[*end]).ok();
+            }
+        }
+        way
+    }
+
+    fn edio(&mut self, words: &[&str]) -> Ran {
+        self.seconds += 1;
+        self.repo.edio_later(self.seconds, words)
+    }
+
+    fn state(&self) -> (Vec<String>, String) {
+        (self.repo.manifest(), self.repo.git(["rev-parse", "HEAD"]))
+    }
+
+    /// As far as it goes, with unsaved work before some of the undos. None of it is lost.
+    fn back(&mut self, unsaved: &mut impl Iterator<Item = bool>) {
+        let mut written = Vec::new();
+        loop {
+            let (content, sessions) = (format!("unsaved {}\n", self.seconds), self.ids());
+            if unsaved.next().unwrap_or(false) {
+                self.repo.write("u", &content);
+                written.push(content);
+            }
+            let (files, head) = self.state();
+            if self.edio(&["undo"]).code == Some(1) {
+                break;
+            }
+            self.left.push((files, head, sessions != self.ids()));
+        }
+        if self.repo.has("u") {
+            self.repo.remove("u");
+            written.pop();
+        }
+        for content in written {
+            assert!(self.repo.is_kept(&content), "{content} is lost");
+        }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.repo.sessions("active")
+    }
+
+    /// As many redos lead through the same states. One that ends a session leaves the files as they are.
+    fn forward(&mut self) {
+        while let Some((files, head, is_end)) = self.left.pop() {
+            let stay = self.repo.manifest();
+            self.edio(&["redo"]).ok();
+            assert_eq!(self.state(), (if is_end { stay } else { files }, head));
+        }
+        says_no(&self.repo, "redo", 1, &["nothing to redo"]);
     }
 }

@@ -14,6 +14,7 @@ use super::bytes;
 use super::journal::way_to;
 use super::limits::TooMuch;
 use super::ops::{self, Deed, FromBytes, Operation};
+use super::refnames::Shelf;
 use super::restore::{
     Course, End, Goal, Held, Made, OF_A_RESTORE, Performed, Plan, Sources, Task, bring_back,
     own_session, perform, plan_to, save_unsaved, stands,
@@ -169,6 +170,9 @@ fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Sessio
     Ok(event.map(|event| (session, event)))
 }
 
+/// What an undo that leads beyond the session is called in the turn that it takes first.
+const GOING_BACK: &str = "going back";
+
 /// What was done since the session under way began, and is in no turn, becomes one: an undo that leads beyond the session
 /// leads back to where it began first. Returns that turn; `None` where there is nothing of the kind.
 fn work_since(
@@ -191,7 +195,7 @@ fn work_since(
     if archive::is_as_begun_by(&session, &put_away) {
         return Ok(None);
     }
-    save_unsaved(workspace, scan, "going back", moment)
+    save_unsaved(workspace, scan, GOING_BACK, moment)
 }
 
 fn undo_work_since(workspace: &mut Locked, turn: Turn, moment: Moment) -> Result<Undone> {
@@ -244,6 +248,7 @@ fn go_to(
     };
     course.plan.way.note_strange(workspace);
     let safety = save_unsaved(workspace, scan, words, moment)?;
+    let is_left = is_as_left_by_next(workspace, &session, safety.as_ref())?;
     let mut session = own_session(workspace, session, safety.as_ref())?;
     let from = session.current()?.clone();
     let deed = match direction {
@@ -270,10 +275,26 @@ fn go_to(
         target: Some(target),
         plan: course.plan,
         done,
-        safety,
+        safety: safety.filter(|_| !is_left),
         branch: None,
         unstaged: Unstaged::default(),
     })
+}
+
+/// Is it as the session that was begun since had left it, where what had put this one away was the last to be taken back?
+/// Then nothing was unsaved: it is in a turn of that one.
+fn is_as_left_by_next(
+    workspace: &Workspace,
+    session: &Session,
+    safety: Option<&Turn>,
+) -> Result<bool> {
+    let next = session.last_operation().and_then(|last| last.next);
+    let (Some(safety), Some(next)) = (safety, next) else {
+        return Ok(false);
+    };
+    let next = Session::load(workspace, Shelf::Archive, &next)?;
+    let current = next.and_then(|next| next.current);
+    Ok(current.is_some_and(|current| current.tree == safety.tree))
 }
 
 /// What leads back to the snapshot before an event.
@@ -439,7 +460,10 @@ impl Past {
             bytes: opening.and_then(|opening| opening.from_bytes.clone()),
             brought: None,
         });
-        self.undone.clear();
+        // What an undo took to go beyond the session is taken back by that same undo: the way forward goes on from there.
+        if !is_safety_before(turn, GOING_BACK) {
+            self.undone.clear();
+        }
     }
 
     fn did(&mut self, id: &Oid, operation: &Operation) {
@@ -501,12 +525,16 @@ impl Past {
 ///
 /// Not each safety turn that an undo stands at is its own: a restore that then had nothing to do leaves one, too.
 fn is_preamble(turn: &Turn, operation: &Operation) -> bool {
-    let own = format!("Before {}", operation.text);
     matches!(operation.deed, Deed::Undo | Deed::Redo)
-        && turn.note.kind == Kind::Safety
-        && turn.note.message.starts_with(&own)
+        && is_safety_before(turn, &operation.text)
         && turn.commit == operation.from
         && turn.number().turn == operation.last
+}
+
+/// Is it what was unsaved when something began that goes by these words?
+fn is_safety_before(turn: &Turn, words: &str) -> bool {
+    let what = turn.note.message.strip_prefix("Before ");
+    turn.note.kind == Kind::Safety && what.is_some_and(|what| what.starts_with(words))
 }
 
 /// Takes back the accept, or the close, that put this workspace's last session away.

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use bstr::{ByteSlice, ByteVec, decode_utf8};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+pub use crate::shell::{drives_terminal, word};
+
 /// What is let through although it drives the terminal.
 #[derive(Clone, Copy)]
 struct Kept {
@@ -75,25 +77,6 @@ pub fn plural(count: usize, word: &str) -> String {
     match count {
         1 => format!("1 {word}"),
         _ => format!("{count} {word}s"),
-    }
-}
-
-/// A word of a command, as one types it in a shell: quoted where it must be. Control characters and what is no UTF-8 are
-/// shown as bash, zsh and ksh read them in `$'…'`.
-pub fn word(bytes: &[u8]) -> String {
-    let shown = plain(bytes);
-    if shown.as_bytes() != bytes {
-        let escaped = bytes.iter().map(|byte| match byte {
-            b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
-            b' '..=b'~' => char::from(*byte).to_string(),
-            _ => format!("\\x{byte:02x}"),
-        });
-        return format!("$'{}'", escaped.collect::<String>());
-    }
-    let is_clear = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !shown.is_empty() && shown.chars().all(is_clear) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
     }
 }
 
@@ -236,11 +219,6 @@ fn character(bytes: &[u8]) -> Front {
         (None, length) if length == bytes.len() => Front::Cut,
         (None, length) => Front::Unsafe(length),
     }
-}
-
-/// Control characters, and those that turn the direction of the text, so that it reads as other text.
-pub fn drives_terminal(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Writes bytes with every character that drives the terminal as an escape.

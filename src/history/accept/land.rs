@@ -12,6 +12,7 @@ use super::super::refnames::SessionId;
 use super::super::session::Session;
 use super::super::snapshot::{self, Moment};
 use super::super::workspace::Locked;
+use super::branch::{refuse_other, tip_of};
 use super::index::{self, IndexLock, StagedSince};
 use super::{go_on, refuse_open_operation};
 
@@ -366,9 +367,7 @@ fn branch_tip(workspace: &Locked, accept: &Operation) -> Result<Option<Oid>> {
     let Some(branch) = &accept.branch else {
         return Ok(workspace.git.head()?.1);
     };
-    let found = workspace.git.ref_names(&[branch])?;
-    let tip = found.into_iter().find(|(name, _)| name == branch);
-    Ok(tip.map(|(_, oid)| oid))
+    tip_of(workspace, branch)
 }
 
 fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operation) -> Result<()> {
@@ -407,33 +406,18 @@ fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operat
     Err(Error::refused(what).hint(hint))
 }
 
-/// No other branch than the one that is checked out, which is `branch`, moves. `end` is what it is to end with.
+/// Refuses where HEAD is on another branch than the one that an accept went to. `end` is what it is to end with.
 fn refuse_other_branch(
     workspace: &Locked,
     operation: &Operation,
     branch: Option<&str>,
     end: &Option<Oid>,
 ) -> Result<()> {
-    if branch == operation.branch.as_deref() {
-        return Ok(());
-    }
-    let other = branch.map_or("no branch", short_branch);
-    let went_to = operation.branch.as_deref();
-    let name = went_to.map_or("no branch", short_branch);
-    let is_there = branch_tip(workspace, operation)?.is_some();
-    let back = match (went_to, end) {
-        (None, end) => {
-            let end = end.as_ref().map_or("", Oid::short);
-            format!("git switch --detach {end}")
-        }
-        (Some(_), _) if is_there => format!("git switch {name}"),
-        // It was renamed or deleted.
-        (Some(_), Some(end)) => format!("git switch -c {name} {}", end.short()),
-        // It had no commit. `git switch --orphan` would remove the files.
-        (Some(branch), None) => format!("git symbolic-ref HEAD {branch}"),
+    let there = Head {
+        commit: end.clone(),
+        branch: operation.branch.clone(),
     };
-    let what = format!("the accept went to {name}, and HEAD is on {other}");
-    Err(Error::refused(what).hint(format!("go back there first: {back}")))
+    refuse_other(workspace, branch, &there, "the accept went to")
 }
 
 /// Which way a branch moves.

@@ -4,6 +4,7 @@
 //! what was uncommitted before. The branch moves only from where it is known to be; the index changes only where the
 //! commit changed something; then the session is put away.
 
+mod branch;
 mod content;
 mod index;
 mod land;

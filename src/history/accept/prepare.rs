@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::error::{Error, Result, first_of};
-use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat, short_branch};
+use crate::gitengine::{Difference, Head, Oid, RepoPath, Stat};
 
 use super::super::archive;
 use super::super::baseline;
@@ -17,6 +17,7 @@ use super::super::skipped::{Skipped, Why};
 use super::super::snapshot::{self, Moment, Request, Unchanged};
 use super::super::turn::{Kind, Turn, Work};
 use super::super::workspace::Locked;
+use super::branch::refuse_other;
 use super::content::{Content, Extent, Line};
 use super::{refuse_open_operation, refuse_store};
 
@@ -130,7 +131,7 @@ pub fn prepare(
     let scan = scan(workspace, TooMuch::Refuse)?;
     let head = scan.head.clone();
     if wish.branch == Onto::Sessions {
-        refuse_other_branch(before.current()?, &head)?;
+        refuse_other_branch(workspace, before.current()?, &head)?;
     }
     let look = match unsaved {
         Unsaved::Take => None,
@@ -279,23 +280,10 @@ fn nothing_to_accept(cause: Error) -> Error {
         .hint("take a turn first: edio snapshot -m \"what was done\"")
 }
 
-fn refuse_other_branch(current: &Turn, head: &Head) -> Result<()> {
-    if current.note.head.branch == head.branch {
-        return Ok(());
-    }
-    let name = |branch: &Option<String>| match branch {
-        Some(name) => short_branch(name).to_owned(),
-        None => "no branch (a detached HEAD)".to_owned(),
-    };
-    let (theirs, ours) = (name(&current.note.head.branch), name(&head.branch));
-    let error = Error::refused(format!(
-        "the session worked on {theirs}, and this is {ours}"
-    ));
-    let error = match &current.note.head.branch {
-        Some(_) => error.hint(format!("go back first: git switch {theirs}")),
-        None => error.hint("go back first: git switch --detach"),
-    };
-    Err(error.hint("or to commit it here: edio accept --here"))
+fn refuse_other_branch(workspace: &Locked, current: &Turn, head: &Head) -> Result<()> {
+    let (now, there) = (head.branch.as_deref(), &current.note.head);
+    let refused = refuse_other(workspace, now, there, "the session worked on");
+    refused.map_err(|error| error.hint("or to commit it here: edio accept --here"))
 }
 
 /// The commit would change nothing.
