@@ -825,7 +825,18 @@ fn a_dry_run_does_not_put_the_session_away() {
     let ran = repo.edio(["accept", "feat", "--dry-run"]);
     ran.fails(1);
     assert!(ran.stderr.contains("HEAD already holds all of it"), "{ran}");
+    assert!(ran.stderr.contains("would be archived"), "{ran}");
     assert_eq!(repo.edio_refs(), refs);
+    let ran = repo.edio(["accept", "feat"]);
+    assert!(ran.fails(1).stderr.contains("edio undo"), "{ran}");
+    repo.edio(["undo"]).ok();
+    let active = |refs: String| {
+        let active = refs
+            .lines()
+            .filter(|line| line.contains("/active/") && !line.contains("/ops "));
+        active.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(active(repo.edio_refs()), active(refs));
 }
 
 // --- the table ---

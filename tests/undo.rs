@@ -1615,3 +1615,32 @@ impl Way {
         says_no(&self.repo, "redo", 1, &["nothing to redo"]);
     }
 }
+
+/// To git it is absent, as it is told; only the turns know that it was deleted.
+#[test]
+fn p3_a_flagged_file_that_was_removed_stays_so_when_edio_begins_with_the_users_index() {
+    let repo = Repo::with(&[("s", "0\n"), ("a", "0\n")]);
+    repo.git(["update-index", "--skip-worktree", "s"]);
+    repo.write("s", "mine\n");
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("s");
+    repo.edio(["accept", "--all", "feat"]).ok();
+    repo.edio(["undo"]).ok();
+    let status = repo.edio(["status", "--json"]);
+    assert_eq!(status.ok().json()[0]["unsaved"], json!([]), "{status}");
+    repo.edio(["undo"]).ok();
+    repo.edio(["redo"]).ok();
+    assert!(!repo.has("s"));
+    // Nor without edio's memory; and made again, it is held.
+    repo.remove(".git/edio");
+    repo.write("a", "2\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    assert_eq!(ran.ok().json()[0]["files"], 1, "{ran}");
+    repo.write("s", "again\n");
+    let ran = repo.edio(["snapshot", "--json"]);
+    let turn = ran.ok().json()[0]["turn"].to_string();
+    repo.remove("s");
+    repo.edio(["restore", &turn]).ok();
+    assert_eq!(repo.read("s"), "again\n");
+}

@@ -311,11 +311,12 @@ fn nothing_left(
         return Error::cannot("HEAD already holds the turns up to that one: no commit was made");
     }
     if unsaved == Unsaved::Look {
-        return Error::cannot("HEAD already holds all of it: no commit would be made");
+        return Error::cannot("HEAD already holds all of it: no commit would be made")
+            .hint("the session would be archived, and edio undo would bring it back");
     }
     match archive::close(workspace, prepared.session.clone(), moment) {
         Ok(()) => Error::cannot("HEAD already holds all of it: no commit was made")
-            .hint("the session is archived: edio log --all"),
+            .hint("the session is archived: edio log --all; it goes on with: edio undo"),
         Err(error) => error,
     }
 }

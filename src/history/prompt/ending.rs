@@ -2,6 +2,7 @@
 //! to look.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::steps::take_declared;
@@ -92,14 +93,15 @@ pub fn foretell_ending(scratch: &Path, by: &By, ending: Ending) -> Result<()> {
 /// Takes up what was noted of the end of the prompt of this agent's that is open.
 pub(super) fn heed_ending(workspace: &mut Locked, by: &By) -> Result<()> {
     let file = workspace.scratch().join(ending_file(by));
-    let Ok(word) = fs::read_to_string(&file) else {
-        return Ok(());
+    let word = match fs::read(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        word => word.or_cannot(|| format!("can't read {}", file.display()))?,
     };
-    fs::remove_file(&file).or_cannot(|| format!("can't remove {}", file.display()))?;
-    match word.parse() {
-        Ok(ending) => note_ending(workspace, by, ending),
-        Err(_) => Ok(()),
+    if let Ok(ending) = String::from_utf8_lossy(&word).parse() {
+        note_ending(workspace, by, ending)?;
     }
+    // Last: a kill in between has it noted once more, and what was told first counts.
+    fs::remove_file(&file).or_cannot(|| format!("can't remove {}", file.display()))
 }
 
 /// Remembers how a prompt has ended, whatever becomes of this process. What was told first counts.

@@ -1,7 +1,7 @@
 //! The index that a scan starts from: the one that the last scan left behind where it still fits, else a copy of the
 //! user's. Never one made from HEAD: that knows nothing of the files on disk, and git would read all of them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use bstr::ByteSlice;
@@ -10,6 +10,7 @@ use crate::error::{Error, Result, While};
 use crate::gitengine::{FileStamp, GitError, Listing, Mode, Oid, PrivateIndex, RepoPath};
 
 use super::super::choice::{Choice, matched};
+use super::super::limits::current_tree;
 use super::super::workspace::Locked;
 use super::edited::Edited;
 use super::gate::are_ruled;
@@ -25,7 +26,7 @@ pub struct Base {
     pub is_after_last: bool,
     /// Paths in it that the user's index lacks.
     pub extras: Vec<RepoPath>,
-    /// Paths that the user's index has and it lacks, those among them that are excluded.
+    /// Paths that the user's index has and it lacks, those among them that are excluded, or that a snapshot has found deleted.
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
@@ -131,18 +132,20 @@ impl Base {
             entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
         };
         let files = paths(|e| e.mode != Mode::Gitlink);
-        let excluded = matched(workspace, &choice.exclude, &files)?;
+        let flagged = paths(|e| e.skip_worktree);
+        let mut dropped = matched(workspace, &choice.exclude, &files)?;
+        dropped.extend(deleted_before(workspace, &flagged)?);
         Ok(Self {
             source: Source::Users {
                 assumed: paths(|e| e.assume_unchanged),
                 all: all.clone().cloned().collect(),
             },
-            flagged: paths(|e| e.skip_worktree),
+            flagged,
             is_after_last: false,
             tree: None,
             edited: None,
             extras: Vec::new(),
-            dropped: excluded.into_iter().collect(),
+            dropped: dropped.into_iter().collect(),
             doubtful: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
             attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
@@ -199,6 +202,23 @@ impl Base {
         }
         Ok(index)
     }
+}
+
+/// Those of the paths that git is told not to expect on disk which a snapshot has found deleted: not there, and not in the
+/// snapshot before. In a sparse checkout git itself says which are absent.
+fn deleted_before(workspace: &Locked, flagged: &[RepoPath]) -> Result<Vec<RepoPath>> {
+    if flagged.is_empty() || workspace.git.is_sparse {
+        return Ok(Vec::new());
+    }
+    let Some(tree) = current_tree(workspace)? else {
+        return Ok(Vec::new());
+    };
+    let held = workspace.git.entries_at(&tree, flagged)?.into_iter();
+    let held: BTreeSet<RepoPath> = held.map(|(path, _)| path).collect();
+    let top = &workspace.git.work_tree;
+    let is_there = |path: &RepoPath| path.below(top).symlink_metadata().is_ok();
+    let lacking = flagged.iter().filter(|path| !held.contains(path));
+    Ok(lacking.filter(|path| !is_there(path)).cloned().collect())
 }
 
 /// The index that the last scan left behind.
