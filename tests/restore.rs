@@ -717,6 +717,43 @@ fn p3_a_folder_that_may_not_be_changed_refuses_before_anything_is_written() {
     }
 }
 
+/// Only its owner may give a file another mode, or replace it in a sticky folder. Without root there are no files of others.
+#[test]
+fn p3_a_file_of_another_user_refuses_before_anything_is_written() {
+    for (others, action) in [("run", "mode"), ("t/x", "write"), ("t/new", "remove")] {
+        let repo = Repo::with(&[("a", "1\n"), ("z", "1\n"), ("run", "1\n"), ("t/x", "1\n")]);
+        repo.give_away();
+        repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+        for path in ["a", "z"] {
+            repo.write(path, "2\n");
+        }
+        match action {
+            "mode" => repo.chmod(others, 0o755),
+            _ => repo.write(others, "2\n"),
+        }
+        repo.give_away();
+        repo.edio_without_rights(["snapshot"]).ok();
+        let mut chown = Command::new("chown");
+        chown.arg("0:0").arg(repo.path(others));
+        if action != "mode" {
+            chown.arg(repo.path("t"));
+            repo.chmod("t", 0o1777);
+        }
+        if !chown.status().unwrap().success() {
+            return;
+        }
+        let refs = repo.edio_refs();
+        let ran = repo.edio_without_rights(["restore", "1"]);
+        let said = format!("{others} is another user's");
+        assert!(ran.fails(3).stderr.contains(&said), "{ran}");
+        assert_eq!(repo.edio_refs(), refs);
+        assert_eq!(repo.read("a") + &repo.read("z"), "2\n2\n");
+        repo.give_away();
+        repo.edio_without_rights(["restore", "1"]).ok();
+        assert_eq!(repo.manifest(), held(&repo, 1));
+    }
+}
+
 /// Only the bit of a file differs: the folder need not be changed for it.
 #[test]
 fn p3_a_bit_is_given_in_a_folder_that_may_not_be_changed() {

@@ -60,3 +60,5 @@ pub use repository::{
 };
 pub use status::{Changed, Head, Processes, Status, question as status_question};
 pub use transport::{Leaving, Remote, Sent};
+
+pub use crate::process::acts_for_owner;

@@ -481,6 +481,20 @@ pub fn is_own(_: &Path) -> bool {
     false
 }
 
+/// May this process do what only the owner of a file may? Those who may do everything may.
+#[cfg(unix)]
+pub fn acts_for_owner(meta: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid();
+    user.is_root() || user.as_raw() == meta.uid()
+}
+
+/// Nobody tells here.
+#[cfg(not(unix))]
+pub fn acts_for_owner(_: &std::fs::Metadata) -> bool {
+    true
+}
+
 /// A process that waits for its input, or to be read. Dropped, it is killed.
 pub struct StandingBy {
     command: Command,

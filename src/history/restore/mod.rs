@@ -21,8 +21,8 @@ pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
 use self::held::of_what_is_held;
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
+use self::plan::{ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, candidates};
 pub use self::plan::{Action, Kept, Plan};
-use self::plan::{CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, candidates};
 pub(super) use self::plan::{Look, OnDisk};
 use self::rules::{Matched, Rules};
 pub use self::source::Sources;
@@ -506,11 +506,11 @@ fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
     let in_words = |obstacle: &Obstacle| format!("{} is {}", obstacle.path, obstacle.what);
-    let is_forbidden = |obstacle: &Obstacle| [CLOSED, PROTECTED].contains(&obstacle.what);
+    let is_forbidden = |obstacle: &Obstacle| [CLOSED, PROTECTED, ANOTHERS].contains(&obstacle.what);
     let (what, way_out) = match obstacles.iter().all(is_forbidden) {
         true => (
             "differs from what is here where you may change nothing",
-            "give yourself the right to: chmod u+rwx FOLDER",
+            "give yourself the right to, with chmod u+rwx or chown",
         ),
         false => (
             "has files where something else stands that would be lost",

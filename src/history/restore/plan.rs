@@ -36,6 +36,10 @@ pub trait Look {
     fn is_repository(&self, folder: &RepoPath) -> bool;
     /// May files come and go in this folder, the top where there is none? Where the system does not tell, they may.
     fn may_change(&self, folder: Option<&RepoPath>) -> bool;
+    /// Does this folder, the top where there is none, let only owners remove and replace what is in it? /tmp is such a one.
+    fn is_sticky(&self, folder: Option<&RepoPath>) -> bool;
+    /// Does what stands at this path, the top where there is none, belong to the user, as far as the system tells?
+    fn is_own(&self, path: Option<&RepoPath>) -> bool;
 }
 
 /// What is done with a path.
@@ -115,6 +119,9 @@ pub const CLOSED: &str = "a folder that may not be entered";
 
 /// What a file is that may not be replaced or removed.
 pub const PROTECTED: &str = "in a folder that may not be changed";
+
+/// What a file is that only its owner may give another mode, or replace where it is.
+pub const ANOTHERS: &str = "another user's";
 
 /// The plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -282,9 +289,10 @@ impl Plan {
         }
     }
 
-    /// What would stop it midway: folders that may not be entered, and one file of each where nothing may come or go.
+    /// What would stop it midway: folders that may not be entered, one file of each where nothing may come or go, and the
+    /// files of others that only those may change.
     fn forbidden(&self, disk: &dyn Look) -> Vec<Obstacle> {
-        let mut asked = BTreeSet::new();
+        let mut asked = BTreeMap::new();
         let mut forbidden = Vec::new();
         for (path, action) in &self.actions {
             let (folder, comes_or_goes) = match action {
@@ -293,15 +301,30 @@ impl Plan {
                 Action::SetMode { .. } => (path.parent(), false),
                 Action::Keep(_) => continue,
             };
-            let is_new = asked.insert((folder.clone(), comes_or_goes));
-            if !is_new || disk.may_change(folder.as_ref()) {
-                continue;
-            }
-            let obstacle = |path, what| Obstacle { path, what };
-            match closed_on_the_way(path, disk) {
-                Some(folder) => forbidden.push(obstacle(folder, CLOSED)),
-                None if comes_or_goes => forbidden.push(obstacle(path.clone(), PROTECTED)),
-                None => {}
+            let obstacle = |path: &RepoPath, what| {
+                let path = path.clone();
+                Obstacle { path, what }
+            };
+            let key = (folder, comes_or_goes);
+            let needs_owner = match asked.get(&key) {
+                Some(needs_owner) => *needs_owner,
+                None => {
+                    let folder = key.0.as_ref();
+                    if !disk.may_change(folder) {
+                        match closed_on_the_way(path, disk) {
+                            Some(folder) => forbidden.push(obstacle(&folder, CLOSED)),
+                            None if comes_or_goes => forbidden.push(obstacle(path, PROTECTED)),
+                            None => {}
+                        }
+                    }
+                    let needs_owner =
+                        !comes_or_goes || disk.is_sticky(folder) && !disk.is_own(folder);
+                    asked.insert(key, needs_owner);
+                    needs_owner
+                }
+            };
+            if needs_owner && !disk.is_own(Some(path)) {
+                forbidden.push(obstacle(path, ANOTHERS));
             }
         }
         forbidden
@@ -525,6 +548,14 @@ mod tests {
         }
 
         fn may_change(&self, _: Option<&RepoPath>) -> bool {
+            true
+        }
+
+        fn is_sticky(&self, _: Option<&RepoPath>) -> bool {
+            false
+        }
+
+        fn is_own(&self, _: Option<&RepoPath>) -> bool {
             true
         }
     }

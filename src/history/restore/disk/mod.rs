@@ -13,7 +13,9 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::gitengine::{Entry, Mode, ObjectFormat, Oid, RepoPath, git_bytes, is_repository};
+use crate::gitengine::{
+    Entry, Mode, ObjectFormat, Oid, RepoPath, acts_for_owner, git_bytes, is_repository,
+};
 
 use super::super::random;
 use super::super::scan::TEMPORARY;
@@ -43,6 +45,11 @@ impl Disk {
 }
 
 impl Disk {
+    /// Where a path is on disk, the top where there is none.
+    fn location(&self, path: Option<&RepoPath>) -> PathBuf {
+        path.map_or_else(|| self.top.clone(), |path| path.below(&self.top))
+    }
+
     /// The mode of the file at a path; `None` where none stands.
     pub fn mode(&self, path: &RepoPath) -> Option<Mode> {
         let meta = fs::symlink_metadata(path.below(&self.top)).ok()?;
@@ -93,6 +100,18 @@ impl Look for Disk {
 
     fn may_change(&self, folder: Option<&RepoPath>) -> bool {
         self.may_change_in(folder)
+    }
+
+    fn is_sticky(&self, folder: Option<&RepoPath>) -> bool {
+        let meta = fs::symlink_metadata(self.location(folder));
+        meta.is_ok_and(|meta| has_sticky_bit(&meta))
+    }
+
+    fn is_own(&self, path: Option<&RepoPath>) -> bool {
+        match fs::symlink_metadata(self.location(path)) {
+            Ok(meta) => acts_for_owner(&meta),
+            Err(_) => true,
+        }
     }
 }
 
@@ -193,6 +212,17 @@ pub fn is_executable(meta: &fs::Metadata) -> bool {
 
 fn may_be_executed(bits: u32) -> bool {
     bits & 0o100 != 0
+}
+
+#[cfg(unix)]
+fn has_sticky_bit(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o1000 != 0
+}
+
+#[cfg(not(unix))]
+fn has_sticky_bit(_: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

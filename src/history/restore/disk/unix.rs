@@ -29,7 +29,7 @@ const WAY: OFlags = FOLDER;
 impl Disk {
     /// May names come and go in this folder? Where the system has no answer, they may.
     pub(super) fn may_change_in(&self, folder: Option<&RepoPath>) -> bool {
-        let folder = folder.map_or_else(|| self.top.clone(), |folder| folder.below(&self.top));
+        let folder = self.location(folder);
         let asked = Access::WRITE_OK | Access::EXEC_OK;
         let answer = fs::accessat(CWD, &folder, asked, AtFlags::EACCESS);
         !matches!(answer, Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
