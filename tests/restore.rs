@@ -754,6 +754,29 @@ fn p3_a_file_of_another_user_refuses_before_anything_is_written() {
     }
 }
 
+/// Nothing need be moved away: it may be all that the turns hold.
+#[test]
+fn p3_a_folder_that_can_not_be_read_where_a_file_was_refuses_and_says_what_helps() {
+    let repo = Repo::with(&[("d", "a file\n")]);
+    repo.give_away();
+    repo.edio_without_rights(["snapshot", "-m", "first"]).ok();
+    repo.remove("d");
+    repo.write("d/x", "1\n");
+    repo.give_away();
+    repo.edio_without_rights(["snapshot"]).ok();
+    repo.chmod("d", 0o000);
+    let ran = repo.edio_without_rights(["restore", "1"]);
+    let said = &ran.fails(3).stderr;
+    assert!(said.contains("d is a folder that can't be read"), "{ran}");
+    assert!(
+        said.contains("chmod") && !said.contains("move it away"),
+        "{ran}"
+    );
+    repo.chmod("d", 0o755);
+    repo.edio_without_rights(["restore", "1"]).ok();
+    assert_eq!(repo.manifest(), held(&repo, 1));
+}
+
 /// Only the bit of a file differs: the folder need not be changed for it.
 #[test]
 fn p3_a_bit_is_given_in_a_folder_that_may_not_be_changed() {

@@ -21,7 +21,7 @@ pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
 use self::held::of_what_is_held;
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
-use self::plan::{ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, candidates};
+use self::plan::{ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, UNREADABLE, candidates};
 pub use self::plan::{Action, Kept, Plan};
 pub(super) use self::plan::{Look, OnDisk};
 use self::rules::{Matched, Rules};
@@ -506,7 +506,8 @@ fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
 
 fn refused(obstacles: &[Obstacle], goal: &str) -> Error {
     let in_words = |obstacle: &Obstacle| format!("{} is {}", obstacle.path, obstacle.what);
-    let is_forbidden = |obstacle: &Obstacle| [CLOSED, PROTECTED, ANOTHERS].contains(&obstacle.what);
+    let is_forbidden =
+        |obstacle: &Obstacle| [CLOSED, UNREADABLE, PROTECTED, ANOTHERS].contains(&obstacle.what);
     let (what, way_out) = match obstacles.iter().all(is_forbidden) {
         true => (
             "differs from what is here where you may change nothing",

@@ -117,6 +117,9 @@ pub const TOO_LARGE: &str = "too large to be saved first";
 /// What a folder is that lets nobody look at what is in it.
 pub const CLOSED: &str = "a folder that may not be entered";
 
+/// What a folder is that does not say what is in it.
+pub const UNREADABLE: &str = "a folder that can't be read";
+
 /// What a file is that may not be replaced or removed.
 pub const PROTECTED: &str = "in a folder that may not be changed";
 
@@ -470,7 +473,7 @@ fn clear_the_way(
         OnDisk::Special => obstacle(path, "no file (a FIFO, a socket, a device)"),
         OnDisk::Folder if disk.is_repository(path) => obstacle(path, "a repository of its own"),
         OnDisk::Folder => match disk.below(path) {
-            None => obstacle(path, "a folder that can't be read"),
+            None => obstacle(path, UNREADABLE),
             Some(files) => {
                 let files = files.into_iter().filter(|file| !plan.removes(file));
                 let (leftovers, others): (Vec<_>, Vec<_>) =
