@@ -223,13 +223,13 @@ mod tests {
 
     #[test]
     fn reads_what_could_not_be_looked_at() {
-        let stderr = b"warning: could not open directory 'a\nb/': Permission denied\n\
-            d/x: Too many levels of symbolic links\nd/y: z: Permission denied\n\
-            warning: could not open directory 'cut/of";
+        let stderr = b"warning: could not open directory 'cut/of\n\
+            warning: could not open directory 'a\nb/': Permission denied\n\
+            d/x: Too many levels of symbolic links\nd/y: z: Permission denied\n";
         let status = Status::parse(b"", stderr).unwrap();
         let in_words =
             |paths: &[RepoPath]| paths.iter().map(RepoPath::to_string).collect::<Vec<_>>();
-        assert_eq!(in_words(&status.unreadable), ["a\nb", "cut"]);
+        assert_eq!(in_words(&status.unreadable), ["cut", "a\nb"]);
         assert!(in_words(&status.complained_of).ends_with(&["d/x".into(), "d/y: z".into()]));
     }
 
