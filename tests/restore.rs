@@ -39,6 +39,15 @@ fn is_refused(repo: &Repo, words: &[&str]) -> String {
     ran.stderr
 }
 
+/// The same for a user without rights, who may not look at all that is there: no ref has changed.
+fn is_refused_without_rights(repo: &Repo, words: &[&str]) -> String {
+    let refs = repo.edio_refs();
+    let ran = repo.edio_without_rights(words);
+    ran.fails(3);
+    assert_eq!(repo.edio_refs(), refs, "{words:?}");
+    ran.stderr
+}
+
 /// Everything on disk that a person could miss: kinds, bits, bytes, folders too.
 fn disk(repo: &Repo) -> Vec<String> {
     let mut found = repo.manifest();
@@ -624,13 +633,14 @@ fn p3_a_file_that_can_not_be_saved_refuses() {
     repo.write("closed", "nobody can read this\n");
     repo.chmod("closed", 0o000);
     repo.write("a", "2\n");
-    let refs = repo.edio_refs();
-    let ran = repo.edio_without_rights(["restore", "1"]);
-    assert!(ran.fails(3).stderr.contains("closed"), "{ran}");
-    assert_eq!(repo.edio_refs(), refs);
+    let said = is_refused_without_rights(&repo, &["restore", "1"]);
+    assert!(said.contains("closed"), "{said}");
     assert_eq!(repo.read("closed"), "nobody can read this\n");
     assert_eq!(repo.read("a"), "2\n");
 }
+
+/// Where turn 2 is the last.
+const WAYS_TO_TURN_1: [&[&str]; 3] = [&["restore", "1"], &["restore", "1", "--dry-run"], &["undo"]];
 
 #[test]
 fn p3_a_folder_that_may_not_be_entered_refuses_before_anything_is_written() {
@@ -641,16 +651,10 @@ fn p3_a_folder_that_may_not_be_entered_refuses_before_anything_is_written() {
         repo.write("a", "2\n");
         repo.edio_without_rights(["snapshot"]).ok();
         repo.chmod("closed", mode);
-        let refs = repo.edio_refs();
-        for words in [
-            &["restore", "1"][..],
-            &["restore", "1", "--dry-run"],
-            &["undo"],
-        ] {
-            let ran = repo.edio_without_rights(words);
-            let said = "closed is a folder that may not be entered";
-            assert!(ran.fails(3).stderr.contains(said), "{words:?}: {ran}");
-            assert_eq!(repo.edio_refs(), refs);
+        for words in WAYS_TO_TURN_1 {
+            let said = is_refused_without_rights(&repo, words);
+            let named = said.contains("closed is a folder that may not be entered");
+            assert!(named, "{words:?}: {said}");
             assert_eq!(repo.read("a"), "2\n");
         }
         repo.edio_without_rights(["restore", "1", "-f", "a"]).ok();
@@ -686,22 +690,14 @@ fn p3_a_folder_that_may_not_be_changed_refuses_before_anything_is_written() {
             repo.chmod("f/sub", mode);
         }
         repo.chmod(folder, mode);
-        let refs = repo.edio_refs();
-        for words in [
-            &["restore", "1"][..],
-            &["restore", "1", "--dry-run"],
-            &["undo"],
-        ] {
-            let ran = repo.edio_without_rights(words);
-            let said = format!("{folder}/");
-            let said = if mode == 0o444 {
-                &format!("{folder} is")
-            } else {
-                &said
-            };
-            assert!(ran.fails(3).stderr.contains(said), "{words:?}: {ran}");
-            assert!(ran.stderr.contains("chmod"), "{ran}");
-            assert_eq!(repo.edio_refs(), refs);
+        let named = match mode {
+            0o444 => format!("{folder} is"),
+            _ => format!("{folder}/"),
+        };
+        for words in WAYS_TO_TURN_1 {
+            let said = is_refused_without_rights(&repo, words);
+            assert!(said.contains(&named), "{words:?}: {said}");
+            assert!(said.contains("chmod"), "{said}");
             assert_eq!(repo.read("a"), "2\n");
         }
         repo.edio_without_rights(["restore", "1", "-f", "a"]).ok();
@@ -742,11 +738,9 @@ fn p3_a_file_of_another_user_refuses_before_anything_is_written() {
         if !chown.status().unwrap().success() {
             return;
         }
-        let refs = repo.edio_refs();
-        let ran = repo.edio_without_rights(["restore", "1"]);
-        let said = format!("{others} is another user's");
-        assert!(ran.fails(3).stderr.contains(&said), "{ran}");
-        assert_eq!(repo.edio_refs(), refs);
+        let said = is_refused_without_rights(&repo, &["restore", "1"]);
+        let named = format!("{others} is another user's");
+        assert!(said.contains(&named), "{said}");
         assert_eq!(repo.read("a") + &repo.read("z"), "2\n2\n");
         repo.give_away();
         repo.edio_without_rights(["restore", "1"]).ok();
@@ -765,12 +759,11 @@ fn p3_a_folder_that_can_not_be_read_where_a_file_was_refuses_and_says_what_helps
     repo.give_away();
     repo.edio_without_rights(["snapshot"]).ok();
     repo.chmod("d", 0o000);
-    let ran = repo.edio_without_rights(["restore", "1"]);
-    let said = &ran.fails(3).stderr;
-    assert!(said.contains("d is a folder that can't be read"), "{ran}");
+    let said = is_refused_without_rights(&repo, &["restore", "1"]);
+    assert!(said.contains("d is a folder that can't be read"), "{said}");
     assert!(
         said.contains("chmod") && !said.contains("move it away"),
-        "{ran}"
+        "{said}"
     );
     repo.chmod("d", 0o755);
     repo.edio_without_rights(["restore", "1"]).ok();
