@@ -24,6 +24,7 @@ use crate::history::hooklog;
 use crate::history::lock::Lock;
 use crate::history::refnames;
 use crate::history::workspace::Workspace;
+use crate::shell;
 use crate::term::{style, text, time};
 
 /// Find out whether agents are well connected here, and what helps if not.
@@ -466,7 +467,7 @@ fn look_at_locks(findings: &mut Findings, context: &Context, workspace: &Workspa
         }
         let shown = text::path(&git_bytes(&lock.file));
         let ago = time::ago(clock::now(), lock.made());
-        let typed = text::word(&git_bytes(&lock.file));
+        let typed = shell::word(&git_bytes(&lock.file));
         let remedy = format!("if no git is running: rm {typed}");
         findings.note("git", format!("{shown} was made {ago}"), Some(remedy));
     }

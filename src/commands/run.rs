@@ -23,6 +23,7 @@ use crate::history::snapshot::{Request, Unchanged, close_steps, ground, record, 
 use crate::history::turn::{Ending, Kind, Work};
 use crate::history::workspace::{Place, Workspace};
 use crate::process::{Command, Status};
+use crate::shell;
 use crate::term::{style, text};
 
 /// Run a command with the terminal handed through, and take a turn when it has ended.
@@ -307,7 +308,7 @@ pub(super) fn not_started(context: &mut Context, program: &OsString, error: &io:
 fn as_typed(command: &[OsString]) -> String {
     let words: Vec<String> = command
         .iter()
-        .map(|word| text::word(&git_bytes(Path::new(word))))
+        .map(|word| shell::word(&git_bytes(Path::new(word))))
         .collect();
     words.join(" ")
 }

@@ -13,6 +13,7 @@ use crate::history::accept::{StagedSince, Unstaged};
 use crate::history::git::short_branch;
 use crate::history::turn::Turn;
 use crate::history::undo::{Direction, Reach, Undone, undo};
+use crate::shell;
 use crate::term::{json, style, text};
 
 /// Go back to the state before the last restore, revert or accept, or before the last turn.
@@ -129,7 +130,7 @@ fn name_unstaged(context: &mut Context, unstaged: &Unstaged) {
         match it.part.zip(unstaged.saved.as_ref()) {
             Some((part, side)) => format!(
                 "{WHAT}{shown} (what was staged since: git show {})",
-                text::word(&part.object_name(side, &it.path))
+                shell::word(&part.object_name(side, &it.path))
             ),
             None => format!("{WHAT}{shown} (it was taken off, or flagged, since)"),
         }

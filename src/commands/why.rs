@@ -17,6 +17,7 @@ use crate::history::git::{Hunk, RepoPath};
 use crate::history::session::Session;
 use crate::history::turn::Turn;
 use crate::history::workspace::Workspace;
+use crate::shell;
 use crate::term::{json, style, text, time};
 
 /// Tell the story of one line of a file
@@ -133,7 +134,7 @@ impl Story {
             context.term.line(row).printed()?;
         }
         if let Some(back) = &self.back {
-            let shown: Vec<String> = back.iter().map(|word| text::word(word)).collect();
+            let shown: Vec<String> = back.iter().map(|word| shell::word(word)).collect();
             context
                 .term
                 .hint(format!("to go back to before it: {}", shown.join(" ")));

@@ -9,7 +9,7 @@ use bstr::ByteSlice;
 use super::command::{Ask, Asked, Case, Git};
 use super::config::Settings;
 use super::error::{GitError, Result};
-use super::paths::{AT_ONCE, RepoPath, os_path};
+use super::paths::{RepoPath, os_path};
 
 /// Patterns as the lines of a `.gitignore` at the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,13 +185,7 @@ impl Git {
     ///
     /// git failed.
     pub fn ignored_files_within(&self, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
-        let mut files = Vec::new();
-        for paths in paths.chunks(AT_ONCE) {
-            let paths = paths.iter().map(|path| os_path(path.as_bytes()));
-            let output = self.list_ignored().arg("--").args(paths).run()?;
-            files.extend(output.split_str("\0").filter_map(RepoPath::new));
-        }
-        Ok(files)
+        self.files_within(|| self.list_ignored(), paths)
     }
 
     fn list_ignored(&self) -> Ask {

@@ -1,5 +1,6 @@
 //! Paths inside a work tree: bytes, relative to its top, `/` between the parts, never outside and never in `.git`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -88,6 +89,12 @@ impl RepoPath {
         self.0
             .strip_prefix(folder.as_bytes())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    }
+
+    /// The same of many: it is looked up, and not compared with each.
+    pub fn is_within_any(&self, folders: &BTreeSet<RepoPath>) -> bool {
+        !folders.is_empty()
+            && (folders.contains(self) || self.ancestors().any(|folder| folders.contains(&folder)))
     }
 
     /// Is it one of these paths, or below one?

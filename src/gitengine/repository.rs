@@ -110,8 +110,9 @@ fn case_of(git: &Git, settings: &Settings) -> Case {
 }
 
 /// Is a folder the top of a repository, so that git leaves what is in it to that one? To git an empty `.git`, or one that
-/// points nowhere, makes none (`is_nonbare_repository_dir` in its setup.c). One whose `.git` may not be looked into counts as one:
-/// what is in it is not edio's to remove. Of a folder that may not be entered itself nobody knows, and it counts as none.
+/// points nowhere, makes none (`is_nonbare_repository_dir` in its setup.c). One whose `.git` may not be looked into counts
+/// as one: what is in it is not edio's to remove. Of a folder that may not be entered itself nobody knows, and it counts
+/// as none.
 pub fn is_repository(folder: &Path) -> bool {
     let git = folder.join(".git");
     match fs::metadata(&git) {

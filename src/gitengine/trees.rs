@@ -183,11 +183,9 @@ impl Git {
             return self.entries(&["-r"], tree, paths);
         }
         // All of it in one list is there sooner than parts of it in many.
-        let wanted: BTreeSet<&RepoPath> = paths.iter().collect();
+        let wanted: BTreeSet<RepoPath> = paths.iter().cloned().collect();
         let mut all = self.tree_entries(tree)?;
-        all.retain(|(path, _)| {
-            wanted.contains(path) || path.ancestors().any(|folder| wanted.contains(&folder))
-        });
+        all.retain(|(path, _)| path.is_within_any(&wanted));
         Ok(all)
     }
 

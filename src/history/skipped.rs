@@ -105,8 +105,7 @@ impl NotHeld {
 
     /// Is the path left out?
     pub fn covers(&self, path: &RepoPath) -> bool {
-        !self.0.is_empty()
-            && (self.0.contains(path) || path.ancestors().any(|folder| self.0.contains(&folder)))
+        path.is_within_any(&self.0)
     }
 
     /// Is nothing left out?

@@ -12,6 +12,7 @@ use crate::history::restore::{Action, Performed, Plan};
 use crate::history::side::Part;
 use crate::history::skipped::Skipped;
 use crate::history::turn::Turn;
+use crate::shell;
 use crate::term::{text, time};
 
 /// So many paths are named; the rest is counted.
@@ -228,13 +229,13 @@ impl OnDisk {
 pub fn replaced(plan: &Plan, done: &Performed) -> Vec<String> {
     let ignored = plan.saved.iter().zip(done.ignored_side.iter().cycle());
     let ignored = ignored.map(|(at, side)| {
-        let saved = text::word(&Part::Ignored.object_name(side, at));
+        let saved = shell::word(&Part::Ignored.object_name(side, at));
         let at = path(at);
         format!("an ignored file was replaced: {at} (its old content: git show {saved})")
     });
     let sides = done.displaced_side.iter().cycle();
     let displaced = done.displaced.iter().zip(sides).map(|(at, side)| {
-        let saved = text::word(&Part::Displaced.object_name(side, at));
+        let saved = shell::word(&Part::Displaced.object_name(side, at));
         let at = path(at);
         format!("{at} was changed while it was restored (that content: git show {saved})")
     });

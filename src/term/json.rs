@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Value, json};
 
-use super::text;
 use crate::error::Error;
+use crate::shell::drives_terminal;
 
 /// The version of the format. It changes when a field changes its meaning or goes away.
 const VERSION: u8 = 1;
@@ -56,7 +56,7 @@ impl Formatter for Harmless {
         W: ?Sized + io::Write,
     {
         for c in fragment.chars() {
-            if text::drives_terminal(c) {
+            if drives_terminal(c) {
                 write!(writer, "\\u{:04x}", u32::from(c))?;
             } else {
                 write!(writer, "{c}")?;

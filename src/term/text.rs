@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use bstr::{ByteSlice, ByteVec, decode_utf8};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-pub use crate::shell::{drives_terminal, word};
+use crate::shell::drives_terminal;
 
 /// What is let through although it drives the terminal.
 #[derive(Clone, Copy)]

@@ -15,6 +15,7 @@ use crate::history::export::{Reach, Stretch, bundle, patches};
 use crate::history::git::{Oid, git_bytes};
 use crate::history::session::Session;
 use crate::history::shared::SideCommits;
+use crate::shell;
 use crate::term::text::plural;
 use crate::term::{json, text};
 
@@ -125,7 +126,7 @@ fn write_patches(
             .told(format!("  turn {turn} changed nothing: it has none"));
     }
     name_left(context, &stretch);
-    let folder = text::word(&git_bytes(typed));
+    let folder = shell::word(&git_bytes(typed));
     let head = written.head.as_ref().map_or("the empty tree", Oid::short);
     match written.is_uncommitted && stretch.base.number().turn == 0 {
         true => context.term.warn(format!(
@@ -191,7 +192,7 @@ fn write_bundle(context: &mut Context, args: &Args, typed: &Path, to: &Path) -> 
     }
     context.term.hint(format!(
         "to take it in elsewhere: edio import {}",
-        text::word(&git_bytes(typed))
+        shell::word(&git_bytes(typed))
     ));
     Ok(())
 }

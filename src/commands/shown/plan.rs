@@ -12,6 +12,7 @@ use crate::history::git::{RepoPath, git_bytes};
 use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
 use crate::history::side::Part;
+use crate::shell;
 use crate::term::text::plural;
 use crate::term::{json, text};
 
@@ -209,7 +210,7 @@ pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
         let shown = text::path(path.as_bytes());
         context.term.told(format!(
             "  an ignored file was replaced: {shown} (its old content: git show {})",
-            text::word(&Part::Ignored.object_name(side, path))
+            shell::word(&Part::Ignored.object_name(side, path))
         ));
     }
     for (path, side) in done
@@ -220,7 +221,7 @@ pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
         let shown = text::path(path.as_bytes());
         context.term.warn(format!(
             "{shown} was changed while it was restored (that content: git show {})",
-            text::word(&Part::Displaced.object_name(side, path))
+            shell::word(&Part::Displaced.object_name(side, path))
         ));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 use sha1::Digest as _;
 
-use crate::gitengine::command::Git;
+use crate::gitengine::command::{Ask, Git};
 use crate::gitengine::error::{GitError, Result};
 use crate::gitengine::objects::{Mode, Oid, hex};
 use crate::gitengine::paths::{AT_ONCE, RepoPath, os_path};
@@ -118,15 +118,26 @@ impl Git {
     ///
     /// git failed.
     pub fn indexed(&self, index: &Path, paths: &[RepoPath]) -> Result<Vec<RepoPath>> {
-        let mut indexed = Vec::new();
+        self.files_within(|| self.ask("ls-files").index(index).arg("-z"), paths)
+    }
+
+    /// The files at these paths, or below them, that this question to `git ls-files` finds there.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub(crate) fn files_within(
+        &self,
+        question: impl Fn() -> Ask,
+        paths: &[RepoPath],
+    ) -> Result<Vec<RepoPath>> {
+        let mut files = Vec::new();
         for paths in paths.chunks(AT_ONCE) {
             let paths = paths.iter().map(|path| os_path(path.as_bytes()));
-            let ask = self.ask("ls-files").index(index);
-            let ask = ask.args(["-z", "--"]).args(paths);
-            let output = ask.run()?;
-            indexed.extend(output.split_str("\0").filter_map(RepoPath::new));
+            let output = question().arg("--").args(paths).run()?;
+            files.extend(output.split_str("\0").filter_map(RepoPath::new));
         }
-        Ok(indexed)
+        Ok(files)
     }
 
     /// All files that git tracks.

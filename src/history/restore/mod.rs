@@ -21,7 +21,9 @@ pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
 use self::held::of_what_is_held;
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
-use self::plan::{ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, UNREADABLE, candidates};
+use self::plan::{
+    ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, UNREADABLE, Unsaved, candidates,
+};
 pub use self::plan::{Action, Kept, Plan};
 pub(super) use self::plan::{Look, OnDisk};
 use self::rules::{Matched, Rules};
@@ -329,7 +331,7 @@ fn make_plan(
 }
 
 /// Adds the ignored files of the journal to what differs.
-fn go_way(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, facts: &mut Facts<'_>) -> Result<()> {
+fn go_way(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, facts: &mut Facts) -> Result<()> {
     let way = goal.way;
     let paths = way
         .within
@@ -475,7 +477,7 @@ fn facts<'a>(
     differences: Vec<Difference>,
     rewritten: Vec<Difference>,
     rules: Rules,
-) -> Result<Facts<'a>> {
+) -> Result<Facts> {
     let removed = candidates(&differences);
     let Matched {
         ignored_then,
@@ -492,14 +494,14 @@ fn facts<'a>(
         protected: protected.chain(excluded_then).collect(),
         differences,
         rewritten,
-        not_held_now: &scan.skipped,
+        unsaved: Unsaved::of(&scan.skipped),
         not_held_then: NotHeld::of(goal.not_held.unwrap_or_default()),
         ignored_until_now,
         beside: BTreeMap::new(),
     })
 }
 
-fn plan_with(workspace: &Locked, facts: Facts<'_>, goal: &str) -> Result<Plan> {
+fn plan_with(workspace: &Locked, facts: Facts, goal: &str) -> Result<Plan> {
     let disk = Disk::new(&workspace.git.work_tree);
     plan::plan(facts, &disk).map_err(|obstacles| refused(&obstacles, goal))
 }

@@ -111,6 +111,13 @@ pub struct Obstacle {
     pub what: &'static str,
 }
 
+impl Obstacle {
+    fn new(path: &RepoPath, what: &'static str) -> Self {
+        let path = path.clone();
+        Self { path, what }
+    }
+}
+
 /// What a file is that the safety snapshot leaves out for its size.
 pub const TOO_LARGE: &str = "too large to be saved first";
 
@@ -143,13 +150,13 @@ pub struct Plan {
 }
 
 /// What a plan is made from.
-pub struct Facts<'a> {
+pub struct Facts {
     /// What differs between the work tree and the turn.
     pub differences: Vec<Difference>,
     /// Paths with the same blob and other bytes.
     pub rewritten: Vec<Difference>,
     /// What the work tree has that the safety snapshot does not hold.
-    pub not_held_now: &'a [Skipped],
+    pub unsaved: Unsaved,
     /// What the turn does not hold.
     pub not_held_then: NotHeld,
     /// Paths that the person wants left alone.
@@ -175,7 +182,7 @@ pub fn candidates(differences: &[Difference]) -> Vec<RepoPath> {
 /// # Errors
 ///
 /// Something that can't be saved, or must not be touched, stands where the turn has a path.
-pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
+pub fn plan(facts: Facts, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     let mut plan = Plan::default();
     for difference in &facts.differences {
         let action = facts.action(difference);
@@ -198,10 +205,9 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     plan.keep_in_repositories(disk);
     let mut obstacles = Vec::new();
     let written: Vec<RepoPath> = plan.written().cloned().collect();
-    let unsaved = facts.unsaved();
     for path in &written {
         let before = obstacles.len();
-        clear_the_way(&mut plan, path, (&facts, &unsaved), disk, &mut obstacles);
+        clear_the_way(&mut plan, path, &facts, disk, &mut obstacles);
         // A turn is worth more than what lies beside it.
         if obstacles.len() > before && facts.beside.contains_key(path) {
             obstacles.truncate(before);
@@ -220,10 +226,17 @@ pub fn plan(facts: Facts<'_>, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     }
 }
 
-/// What can't be saved, by path: what lies below one can't be either.
-struct Unsaved<'a>(BTreeMap<&'a RepoPath, Why>);
+/// What can't be saved before it is replaced, and why. What lies below a path of it can't be either.
+#[derive(Debug, Default)]
+pub struct Unsaved(BTreeMap<RepoPath, Why>);
 
-impl Unsaved<'_> {
+impl Unsaved {
+    /// What it is among what a snapshot skips.
+    pub fn of(skipped: &[Skipped]) -> Self {
+        let unsaved = skipped.iter().filter(|it| it.why != Why::Unfiltered);
+        Self(unsaved.map(|it| (it.path.clone(), it.why)).collect())
+    }
+
     fn why(&self, path: &RepoPath) -> Option<Why> {
         let mut folders = path.ancestors();
         let of_folder = || folders.find_map(|folder| self.0.get(&folder));
@@ -231,18 +244,7 @@ impl Unsaved<'_> {
     }
 }
 
-impl<'a> Facts<'a> {
-    /// What of the work tree can't be saved before it is replaced, and why.
-    fn unsaved(&self) -> Unsaved<'a> {
-        let unsaved = self.not_held_now.iter();
-        let unsaved = unsaved.filter(|skipped| skipped.why != Why::Unfiltered);
-        Unsaved(
-            unsaved
-                .map(|skipped| (&skipped.path, skipped.why))
-                .collect(),
-        )
-    }
-
+impl Facts {
     fn action(&self, difference: &Difference) -> Action {
         let Difference { path, old, new } = difference;
         let is_submodule = |entry: &Option<Entry>| {
@@ -295,50 +297,34 @@ impl Plan {
     /// What would stop it midway: folders that may not be entered, one file of each where nothing may come or go, and the
     /// files of others that only those may change.
     fn forbidden(&self, disk: &dyn Look) -> Vec<Obstacle> {
-        let mut asked = BTreeMap::new();
         let mut forbidden = Vec::new();
-        for (path, action) in &self.actions {
-            let (folder, comes_or_goes) = match action {
-                Action::Write { .. } => (self.folder_for(path, disk), true),
-                Action::Remove { .. } => (path.parent(), true),
-                Action::SetMode { .. } => (path.parent(), false),
-                Action::Keep(_) => continue,
-            };
-            let obstacle = |path: &RepoPath, what| {
-                let path = path.clone();
-                Obstacle { path, what }
-            };
-            let key = (folder, comes_or_goes);
-            let needs_owner = match asked.get(&key) {
-                Some(needs_owner) => *needs_owner,
-                None => {
-                    let folder = key.0.as_ref();
-                    if !disk.may_change(folder) {
-                        match closed_on_the_way(path, disk) {
-                            Some(folder) => forbidden.push(obstacle(&folder, CLOSED)),
-                            None if comes_or_goes => forbidden.push(obstacle(path, PROTECTED)),
-                            None => {}
-                        }
-                    }
-                    let needs_owner =
-                        !comes_or_goes || disk.is_sticky(folder) && !disk.is_own(folder);
-                    asked.insert(key, needs_owner);
-                    needs_owner
-                }
-            };
-            if needs_owner && !disk.is_own(Some(path)) {
-                forbidden.push(obstacle(path, ANOTHERS));
+        for ((folder, change), paths) in self.by_folder(disk) {
+            let folder = folder.as_ref();
+            if !disk.may_change(folder) {
+                forbidden.extend(paths.first().and_then(|path| change.hindered(path, disk)));
+            }
+            if change == Change::Mode || disk.is_sticky(folder) && !disk.is_own(folder) {
+                let others = paths.into_iter().filter(|path| !disk.is_own(Some(path)));
+                forbidden.extend(others.map(|path| Obstacle::new(path, ANOTHERS)));
             }
         }
+        forbidden.sort_by(|one, other| one.path.cmp(&other.path));
         forbidden
     }
 
-    /// The innermost folder on the way to a path that is there, the top where there is none.
-    fn folder_for(&self, path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
-        let there = path
-            .ancestors()
-            .take_while(|folder| disk.at(folder) == OnDisk::Folder);
-        there.last()
+    /// The paths that change, by the folder that must allow it.
+    fn by_folder(&self, disk: &dyn Look) -> BTreeMap<(Option<RepoPath>, Change), Vec<&RepoPath>> {
+        let mut by_folder: BTreeMap<_, Vec<&RepoPath>> = BTreeMap::new();
+        for (path, action) in &self.actions {
+            let place = match action {
+                Action::Write { .. } => (folder_for(path, disk), Change::Name),
+                Action::Remove { .. } => (path.parent(), Change::Name),
+                Action::SetMode { .. } => (path.parent(), Change::Mode),
+                Action::Keep(_) => continue,
+            };
+            by_folder.entry(place).or_default().push(path);
+        }
+        by_folder
     }
 
     /// With the way of the journal's files.
@@ -432,6 +418,33 @@ impl Plan {
     }
 }
 
+/// What changes of a path in its folder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// It comes, goes, or is replaced.
+    Name,
+    /// Its executable bit.
+    Mode,
+}
+
+impl Change {
+    /// What a folder is in the way of it that nobody may change.
+    fn hindered(self, path: &RepoPath, disk: &dyn Look) -> Option<Obstacle> {
+        match (closed_on_the_way(path, disk), self) {
+            (Some(folder), _) => Some(Obstacle::new(&folder, CLOSED)),
+            (None, Change::Name) => Some(Obstacle::new(path, PROTECTED)),
+            (None, Change::Mode) => None,
+        }
+    }
+}
+
+/// The innermost folder on the way to a path that is there, the top where there is none.
+fn folder_for(path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
+    let there = path.ancestors();
+    let there = there.take_while(|folder| disk.at(folder) == OnDisk::Folder);
+    there.last()
+}
+
 /// The outermost folder on the way to a path that may not be entered.
 fn closed_on_the_way(path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
     let mut way = path.ancestors().chain([path.clone()]);
@@ -444,16 +457,11 @@ fn closed_on_the_way(path: &RepoPath, disk: &dyn Look) -> Option<RepoPath> {
 fn clear_the_way(
     plan: &mut Plan,
     path: &RepoPath,
-    (facts, unsaved): (&Facts<'_>, &Unsaved<'_>),
+    facts: &Facts,
     disk: &dyn Look,
     obstacles: &mut Vec<Obstacle>,
 ) {
-    let mut obstacle = |path: &RepoPath, what| {
-        obstacles.push(Obstacle {
-            path: path.clone(),
-            what,
-        });
-    };
+    let mut obstacle = |path: &RepoPath, what| obstacles.push(Obstacle::new(path, what));
     for folder in path.ancestors() {
         match disk.at(&folder) {
             OnDisk::Folder if disk.is_repository(&folder) => {
@@ -492,7 +500,7 @@ fn clear_the_way(
                 plan.actions.get(path),
                 Some(Action::Write { old: Some(_), .. })
             );
-            match unsaved.why(path) {
+            match facts.unsaved.why(path) {
                 Some(Why::TooLarge(_)) => obstacle(path, TOO_LARGE),
                 Some(_) => obstacle(path, "something that can't be saved first"),
                 None if !held => drop(plan.saved.insert(path.clone())),
@@ -504,7 +512,7 @@ fn clear_the_way(
 
 impl Plan {
     /// Removes a file that stands where the turn has a folder, if the safety snapshot holds it.
-    fn give_way(&mut self, file: &RepoPath, facts: &Facts<'_>) -> bool {
+    fn give_way(&mut self, file: &RepoPath, facts: &Facts) -> bool {
         let known = facts.differences.iter().find(|other| &other.path == file);
         let Some(old) = known.and_then(|difference| difference.old.clone()) else {
             return false;
@@ -584,11 +592,11 @@ mod tests {
         }
     }
 
-    fn facts(differences: Vec<Difference>) -> Facts<'static> {
+    fn facts(differences: Vec<Difference>) -> Facts {
         Facts {
             differences,
             rewritten: Vec::new(),
-            not_held_now: &[],
+            unsaved: Unsaved::default(),
             not_held_then: NotHeld::default(),
             excluded: BTreeSet::new(),
             protected: BTreeSet::new(),
@@ -597,7 +605,7 @@ mod tests {
         }
     }
 
-    fn blocked(facts: Facts<'_>, disk: &[&'static str]) -> Vec<String> {
+    fn blocked(facts: Facts, disk: &[&'static str]) -> Vec<String> {
         let obstacles = plan(facts, &Names(disk.to_vec())).unwrap_err();
         obstacles.iter().map(|o| o.path.to_string()).collect()
     }
@@ -722,7 +730,7 @@ mod tests {
             Skipped::new(path("other"), Why::Unreadable),
         ];
         let facts = Facts {
-            not_held_now: &skipped,
+            unsaved: Unsaved::of(&skipped),
             ..facts(vec![differs("a.x", file('a'), file('b'))])
         };
         assert!(plan(facts, &Names(vec!["a.x", "other"])).is_ok());
@@ -778,7 +786,7 @@ mod tests {
         assert_eq!(blocked(wanted(), &["a"]), ["a"]);
         let unreadable = [Skipped::new(path("a/b"), Why::Unreadable)];
         let facts = Facts {
-            not_held_now: &unreadable,
+            unsaved: Unsaved::of(&unreadable),
             ..wanted()
         };
         assert_eq!(blocked(facts, &["a/b"]), ["a/b"]);

@@ -31,7 +31,7 @@ use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, is_temporary, without_detours};
 pub use self::named::{Named, look_at};
 pub use self::recent::{Looking, Recent};
-use self::unheld::{has_what_was_there, keep_what_was_there, not_looked_at};
+use self::unheld::{held_otherwise, keep_what_was_there, not_looked_at};
 use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};
 use super::limits::{Limits, TooMuch, current_tree, refuse_home};
@@ -223,9 +223,10 @@ fn scan_from(
         let new = passed.new_files(&base);
         rules.limits.refuse(workspace, tracked, new)?;
     }
-    let edited = match has_what_was_there(workspace, &base, &NotHeld::of(&passed.skipped)) {
-        true => edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?,
-        false => None,
+    let otherwise = held_otherwise(workspace, &base, &passed);
+    let edited = match otherwise {
+        None => edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?,
+        Some(_) => None,
     };
     let (tree, mut recent) = match &edited {
         // What the index does not know can't be taken for unchanged.
@@ -233,7 +234,7 @@ fn scan_from(
         None => {
             let recent = looking.recent(passed.taken.iter());
             (
-                take_in(workspace, &index, &base, rules, &mut passed)?,
+                take_in(workspace, &index, &base, rules, otherwise, &mut passed)?,
                 recent,
             )
         }
@@ -396,7 +397,8 @@ fn tracked(workspace: &Locked, index: &PrivateIndex) -> Result<Vec<RepoPath>> {
     Ok(listing.entries.into_iter().map(|e| e.path).collect())
 }
 
-/// Has git take in what differs. Returns the tree.
+/// Has git take in what differs. Returns the tree. `otherwise` is what can't be held, where the index may not have what the
+/// snapshot before has of it.
 ///
 /// Where git rejects a file that can be read, its filter failed: what no filter could make a blob of is held as it is, as
 /// git itself does where the filter may fail.
@@ -405,13 +407,12 @@ fn take_in(
     index: &PrivateIndex,
     base: &Base,
     rules: &Rules,
+    otherwise: Option<NotHeld>,
     passed: &mut Passed,
 ) -> Result<Oid> {
-    let not_held = NotHeld::of(&passed.skipped);
-    let has_what_was_there = has_what_was_there(workspace, base, &not_held);
     if passed.is_nothing()
         && let Some(tree) = &base.tree
-        && has_what_was_there
+        && otherwise.is_none()
     {
         return Ok(tree.clone());
     }
@@ -420,8 +421,8 @@ fn take_in(
         workspace.git.start_ahead(&rules.errands(&[]));
     }
     index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
-    if !has_what_was_there {
-        keep_what_was_there(workspace, index, rules, base, passed)?;
+    if let Some(not_held) = otherwise {
+        keep_what_was_there(workspace, index, rules, base, &not_held, passed)?;
     }
     // In a pack of its own nothing is stored by its difference from another: for edits that would be the cost.
     let are_new = passed.added.len() > passed.taken.len() / 2;

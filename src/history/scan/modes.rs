@@ -22,9 +22,12 @@ pub fn give(workspace: &Locked, index: &PrivateIndex, base: &Base, passed: &Pass
     let (git, settings) = (&workspace.git, &workspace.settings);
     let bits_are_unseen = settings.is_false("core.filemode");
     let links_are_unseen = settings.is_false("core.symlinks");
+    if !(bits_are_unseen || links_are_unseen) {
+        return Ok(());
+    }
     let extras = passed.taken.iter().filter(|path| base.is_extra(path));
     let given: BTreeSet<&RepoPath> = passed.added.keys().chain(extras).collect();
-    if given.is_empty() || !(bits_are_unseen || links_are_unseen) {
+    if given.is_empty() {
         return Ok(());
     }
     let users = git.list_index(&git.users_index())?.entries.into_iter();

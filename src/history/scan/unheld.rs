@@ -38,14 +38,16 @@ pub fn not_looked_at(
     Ok(tracked.filter(|path| named.contains(path)).collect())
 }
 
-/// Has an index of what can't be held what the snapshot before has of it? One that was made for another snapshot may not,
-/// nor does it know of what was put into the tree beside it.
-pub fn has_what_was_there(workspace: &Locked, base: &Base, not_held: &NotHeld) -> bool {
+/// What can't be held, where an index may not have what the snapshot before has of it: one that was made for another
+/// snapshot, nor does it know of what was put into the tree beside it.
+pub fn held_otherwise(workspace: &Locked, base: &Base, passed: &Passed) -> Option<NotHeld> {
+    let not_held = NotHeld::of(&passed.skipped);
     let mut edited = base.edited.iter().flat_map(Edited::paths);
-    not_held.is_empty()
+    let has_what_was_there = not_held.is_empty()
         || base.is_cached()
             && base.is_where_it_stands(workspace)
-            && !edited.any(|path| not_held.covers(path))
+            && !edited.any(|path| not_held.covers(path));
+    (!has_what_was_there).then_some(not_held)
 }
 
 /// Has the index have what the snapshot before has of files that can't be held now, and no more.
@@ -58,13 +60,13 @@ pub fn keep_what_was_there(
     index: &PrivateIndex,
     rules: &Rules,
     base: &Base,
+    not_held: &NotHeld,
     passed: &mut Passed,
 ) -> Result<()> {
     let Some(tree) = current_tree(workspace)? else {
         return Ok(());
     };
     let git = &workspace.git;
-    let not_held = NotHeld::of(&passed.skipped);
     let left_out: Vec<RepoPath> = not_held.paths().cloned().collect();
     let mut kept = git.entries_within(&tree, &left_out)?;
     // What the person wants in no turn is in none.

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
+use crate::shell::drives_terminal;
 use crate::term::text;
 
 /// A tab goes to the next column that this divides.
@@ -131,7 +132,7 @@ impl<'a> Pen<'a> {
                     }
                     true
                 }
-                c if is_valid && !text::drives_terminal(c) => put(c, c.width().unwrap_or(0)),
+                c if is_valid && !drives_terminal(c) => put(c, c.width().unwrap_or(0)),
                 _ => text::plain(&line[start..end]).chars().all(|c| put(c, 1)),
             };
             if !fits {
@@ -174,7 +175,7 @@ mod tests {
         #[test]
         fn any_bytes_stay_in_their_row(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40), skipped in 0usize..20) {
             let drawn = drawn(&bytes, skipped, 12);
-            proptest::prop_assert!(!drawn.chars().any(crate::term::text::drives_terminal));
+            proptest::prop_assert!(!drawn.chars().any(drives_terminal));
         }
     }
 }
