@@ -242,11 +242,14 @@ impl Scene {
 
     fn holds(&self, what: &str, at: usize) {
         let now = self.is_before_or_after(what, at);
-        assert_eq!(left_behind(&self.repo.top), Vec::<PathBuf>::new(), "{what}");
+        let left = left_behind(&self.repo.top);
+        let are_edios = left.iter().all(|lock| is_on_edios_ref(lock));
+        assert!(left.is_empty() || are_edios, "{what}: {left:?}");
         self.is_taken_back_whole(&now, what);
-        if at % 8 < 2 {
+        if at % 8 < 2 || !left.is_empty() {
             self.goes_on(&now, what);
         }
+        assert_eq!(left_behind(&self.repo.top), Vec::<PathBuf>::new(), "{what}");
     }
 
     /// What was finished later leads back to where it began, and not to the middle of the way.
@@ -383,6 +386,12 @@ fn left_behind(top: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Is it a lock on a ref of edio's? A git that was killed may have held it only now: so young it could be a living one's,
+/// and whoever comes to need it waits until it is old enough to be removed.
+fn is_on_edios_ref(lock: &Path) -> bool {
+    lock.to_str().unwrap().contains("/.git/refs/edio/")
 }
 
 /// Three turns, in which files come and go and change their kinds, behind a lossy filter and line ends; and one
