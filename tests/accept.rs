@@ -280,6 +280,65 @@ fn p4_staged_work_in_a_folder_that_became_a_file_is_saved() {
 }
 
 #[test]
+fn p4_what_an_accept_takes_off_the_index_is_named_and_an_undo_stages_it_again() {
+    let repo = Repo::with(&[("a", "one\n"), ("off", "one\n"), ("plain", "one\n")]);
+    for (path, staged, content) in [
+        ("a", "half\n", "whole\n"),
+        ("as it is", "two\n", "two\n"),
+        ("so new", "half new\n", "whole new\n"),
+    ] {
+        repo.write(path, staged);
+        repo.git(["add", path]);
+        repo.write(path, content);
+    }
+    repo.write("d/x", "in a folder\n");
+    repo.git(["add", "d/x"]);
+    repo.remove("d");
+    for path in ["announced", "d", "plain", "off"] {
+        repo.write(path, "two\n");
+    }
+    repo.git(["add", "-N", "announced"]);
+    repo.git(["rm", "-q", "--cached", "off"]);
+    repo.edio(["snapshot"]).ok();
+    let before = index(&repo);
+    let unstaged = json!(["a", "d/x", "off", "so new"]);
+    let planned = repo.edio(["accept", "--dry-run"]);
+    assert!(
+        says_of(&planned, "no longer staged: ", "a"),
+        "{}",
+        planned.ok()
+    );
+    assert!(planned.stderr.contains("a (an undo would stage it again)"));
+    let planned = &repo.edio(["accept", "--dry-run", "--json"]).json()[0];
+    assert_eq!(planned["unstaged"], unstaged);
+    assert_eq!(index(&repo), before);
+
+    let ran = repo.edio(["accept", "feat"]);
+    let said = "  no longer staged: off (it was taken off, or flagged)\n";
+    assert!(ran.ok().stderr.contains(said), "{ran}");
+    for (path, staged) in [
+        ("a", "half"),
+        ("d/x", "in a folder"),
+        ("so new", "half new"),
+    ] {
+        let named = format!("  no longer staged: {path} (what was staged: git ");
+        let (_, command) = ran.stderr.split_once(&named).unwrap();
+        let command = command.split_once(")\n").unwrap().0.replace('\'', "");
+        assert_eq!(repo.git(command.splitn(2, ' ')), staged, "{command}");
+    }
+    assert_eq!(ran.stderr.matches("no longer staged").count(), 4, "{ran}");
+
+    repo.edio(["undo"]).ok();
+    assert_eq!(index(&repo), before);
+    let redone = &repo.edio(["redo", "--json"]).json()[0];
+    assert_eq!(redone["unstaged"], unstaged);
+    repo.edio(["undo"]).ok();
+    assert_eq!(index(&repo), before);
+    let accepted = &repo.edio(["accept", "feat", "--json"]).json()[0];
+    assert_eq!(accepted["unstaged"], unstaged);
+}
+
+#[test]
 fn a_conflict_that_is_not_resolved_is_refused() {
     let leave: [&[&str]; 3] = [
         &["stash", "pop", "-q"],

@@ -676,7 +676,7 @@ fn the_text_of_accept() {
     let third = transcript(&repo, &[&["accept", "last", "--json"]]);
     assert_snapshot!(third, @r#"
     $ edio accept last --json
-    {"v":1,"dry_run":false,"commit":"[ID]","message":"last","branch":"refs/heads/main","session":"[SESSION]","turn":1,"next_session":null,"files":2,"added":1,"removed":1,"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"untracked","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"whole":[],"uncommitted":[],"unfinished":null}
+    {"v":1,"dry_run":false,"commit":"[ID]","message":"last","branch":"refs/heads/main","session":"[SESSION]","turn":1,"next_session":null,"files":2,"added":1,"removed":1,"changes":[{"path":"a","status":"modified","old_mode":"100644","new_mode":"100644","old_id":"[ID]","new_id":"[ID]"},{"path":"untracked","status":"added","old_mode":null,"new_mode":"100644","old_id":null,"new_id":"[ID]"}],"whole":[],"uncommitted":[],"unstaged":[],"unfinished":null}
     "#);
 }
 

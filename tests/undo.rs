@@ -674,13 +674,10 @@ fn p4_what_was_staged_after_the_accept_is_named_and_comes_back_with_it() {
     let since = index(&repo);
     let ran = repo.edio(["undo"]);
     for path in ["b", "c"] {
-        let said = format!("  no longer staged: {path} (it was taken off, or flagged, since)\n");
+        let said = format!("  no longer staged: {path} (it was taken off, or flagged)\n");
         assert!(ran.ok().stderr.contains(&said), "{ran}");
     }
-    let (_, command) = ran
-        .stderr
-        .split_once("a (what was staged since: git ")
-        .unwrap();
+    let (_, command) = ran.stderr.split_once("a (what was staged: git ").unwrap();
     let words = command.split_once(")\n").unwrap().0.split(' ');
     assert_eq!(repo.git(words), "staged since");
     assert!(!ran.stderr.contains("staged: d"), "{ran}");

@@ -11,11 +11,12 @@ use serde_json::Value;
 use super::shown::first::tell_first;
 use super::shown::record::{DifferenceRecord, difference, paths};
 use super::shown::stat::stat;
+use super::shown::unstaged::{name_unstaged, unstaged};
 use super::{Context, Printed, moment, restore};
 use crate::error::{Error, Result};
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
-    uncommitted,
+    uncommitted, would_unstage,
 };
 use crate::history::address::Address;
 use crate::history::git::{RepoPath, short_branch};
@@ -80,6 +81,7 @@ struct Record {
     changes: Vec<DifferenceRecord>,
     whole: Value,
     uncommitted: Vec<UncommittedRecord>,
+    unstaged: Vec<Value>,
     unfinished: Option<String>,
 }
 
@@ -222,6 +224,7 @@ fn show(
     message: Option<String>,
 ) -> Result<()> {
     let left = uncommitted(workspace, prepared)?;
+    let would_go = would_unstage(workspace, &prepared.changes)?;
     if context.term.is_json() {
         let record = Record {
             dry_run: true,
@@ -237,6 +240,7 @@ fn show(
             changes: prepared.changes.iter().map(difference).collect(),
             whole: paths(&prepared.whole),
             uncommitted: uncommitted_records(&left),
+            unstaged: unstaged(&would_go),
             unfinished: None,
         };
         return context.term.record(&record).printed();
@@ -259,6 +263,7 @@ fn show(
     ));
     name_whole(context, &prepared.whole);
     name_uncommitted(context, &left);
+    name_unstaged(&mut context.term, &would_go);
     Ok(())
 }
 
@@ -296,6 +301,7 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
             changes: accepted.changes.iter().map(difference).collect(),
             whole: paths(&accepted.whole),
             uncommitted: uncommitted_records(&accepted.uncommitted),
+            unstaged: unstaged(&accepted.unstaged),
             unfinished: accepted.unfinished.as_ref().map(Error::to_string),
         };
         return context.term.record(&record).printed();
@@ -324,6 +330,7 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
     }
     name_whole(context, &accepted.whole);
     name_uncommitted(context, &accepted.uncommitted);
+    name_unstaged(&mut context.term, &accepted.unstaged);
     context.term.hint("to undo it: edio undo");
     Ok(())
 }

@@ -3,18 +3,16 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::shown::first::tell_first;
 use super::shown::plan::{
     BesideRecord, PlanRecord, beside, counts, name_beside, name_kept, name_saved, records,
 };
+use super::shown::unstaged::{name_unstaged, unstaged};
 use super::{Context, Printed, moment};
 use crate::error::Result;
-use crate::history::accept::{StagedSince, Unstaged};
 use crate::history::git::short_branch;
 use crate::history::turn::Turn;
 use crate::history::undo::{Direction, Reach, Undone, undo};
-use crate::shell;
-use crate::term::{json, style, text};
+use crate::term::{style, text};
 
 /// Go back to the state before the last restore, revert or accept, or before the last turn.
 ///
@@ -80,7 +78,7 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
             safety_turn: undone.safety.as_ref().map(|turn| turn.number().turn),
             branch: undone.branch.as_ref().map(|(name, _)| name.clone()),
             head: head.map(ToString::to_string),
-            unstaged: unstaged(undone),
+            unstaged: unstaged(&undone.unstaged),
             beside: beside(&undone.plan, &undone.done),
             plan: records(&undone.plan),
         };
@@ -109,33 +107,12 @@ fn report(context: &mut Context, direction: Direction, undone: &Undone) -> Resul
         }
         (None, None) => term.told(format!("{word}: {shown}")),
     }
-    name_unstaged(context, &undone.unstaged);
+    name_unstaged(&mut context.term, &undone.unstaged);
     name_kept(context, &undone.plan);
     name_beside(context, &undone.plan, &undone.done);
     name_saved(context, &undone.plan, &undone.done);
     context.term.hint(back);
     Ok(())
-}
-
-fn unstaged(undone: &Undone) -> Vec<Value> {
-    let paths = undone.unstaged.paths.iter();
-    paths.map(|it| json::path(it.path.as_bytes())).collect()
-}
-
-/// Names what was staged since an accept, where the index is as before it again.
-fn name_unstaged(context: &mut Context, unstaged: &Unstaged) {
-    const WHAT: &str = "  no longer staged: ";
-    let line = |it: &StagedSince| {
-        let shown = text::path(it.path.as_bytes());
-        match it.part.zip(unstaged.saved.as_ref()) {
-            Some((part, side)) => format!(
-                "{WHAT}{shown} (what was staged since: git show {})",
-                shell::word(&part.object_name(side, &it.path))
-            ),
-            None => format!("{WHAT}{shown} (it was taken off, or flagged, since)"),
-        }
-    };
-    tell_first(&mut context.term, &unstaged.paths, line, WHAT);
 }
 
 fn as_turn(turn: &Turn) -> String {

@@ -58,7 +58,7 @@ pub struct Undone {
     pub safety: Option<Turn>,
     /// Where the branch stands now, if an accept was taken back or done again.
     pub branch: Option<(String, Option<Oid>)>,
-    /// What was staged since an accept that was taken back, and is not any more.
+    /// What was staged, and is not any more, since an accept was taken back or done again.
     pub unstaged: Unstaged,
 }
 
@@ -576,13 +576,14 @@ fn redo_archive(
         archive::close_again(workspace, session, operation.next.clone(), moment)?;
         return Ok(without_plan(event.what.clone(), None));
     }
-    accept::land_again(workspace, session, operation, &event.id, moment)?;
+    let unstaged = accept::land_again(workspace, session, operation, &event.id, moment)?;
     let name = operation
         .branch
         .clone()
         .unwrap_or_else(|| "HEAD".to_owned());
-    Ok(without_plan(
-        event.what.clone(),
-        Some((name, operation.head_after.clone())),
-    ))
+    let branch = Some((name, operation.head_after.clone()));
+    Ok(Undone {
+        unstaged,
+        ..without_plan(event.what.clone(), branch)
+    })
 }

@@ -6,6 +6,7 @@ use rmcp::schemars;
 use rmcp::schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::history::accept::Unstaged;
 use crate::history::git::{Difference, Oid, RepoPath};
 use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
@@ -252,6 +253,13 @@ pub fn replaced(plan: &Plan, done: &Performed) -> Vec<String> {
 
 fn outside(file: &Path) -> String {
     file.to_string_lossy().into_owned()
+}
+
+/// What is staged no more: the first of the paths.
+pub fn unstaged(unstaged: &Unstaged) -> Vec<String> {
+    const NAMED: usize = 200;
+    let paths = unstaged.paths.iter().take(NAMED);
+    paths.map(|it| path(&it.path)).collect()
 }
 
 /// A path as a model reads and writes it. One that is not UTF-8 is shown with escapes, and can't be written.

@@ -7,3 +7,4 @@ pub mod owners;
 pub mod plan;
 pub mod record;
 pub mod stat;
+pub mod unstaged;

@@ -15,19 +15,9 @@ use crate::gitengine::{Difference, Entry, IndexEntry, Mode, Oid, PrivateIndex, R
 use super::super::gitlock::{PAUSE, TRIES, held};
 use super::super::ops::{self, Operation};
 use super::super::restore::clear_folder;
-use super::super::session::Session;
-use super::super::side::{self, Part, Saved};
-use super::super::snapshot::Moment;
+use super::super::side::{self, Part};
 use super::super::workspace::{Locked, Workspace};
-
-/// What was staged since an accept, of a path that its commit changed.
-pub struct StagedSince {
-    /// The path.
-    pub path: RepoPath,
-    /// Where in the side commit its content is saved; `None` where no other content was staged: it was taken off the index,
-    /// or flagged.
-    pub part: Option<Part>,
-}
+use super::staged::{Unstaged, UnstagedPath, entries_before, is_other_content};
 
 /// git's lock on the user's index. Dropped, it is given back, with the index as it was unless [`IndexLock::finish`] ran.
 pub struct IndexLock {
@@ -220,6 +210,32 @@ impl IndexLock {
         fs::remove_dir_all(&stage).or_cannot(|| format!("can't remove {}", stage.display()))
     }
 
+    /// Leaves out of what goes what the index that the user's is to become has staged again.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn leave_out_staged_again(
+        &self,
+        workspace: &Locked,
+        unstaged: &mut Unstaged,
+        changes: &[Difference],
+    ) -> Result<()> {
+        if unstaged.paths.is_empty() {
+            return Ok(());
+        }
+        let entries = workspace.git.list_index(&self.index.file)?.entries;
+        let entries = by_path(&entries);
+        let is_as_committed = |path: &RepoPath| {
+            let committed = changes.iter().find(|change| &change.path == path);
+            let committed = committed.and_then(|change| change.new.as_ref());
+            let now = entries.get(path).and_then(|entries| entries.first());
+            now.map(|entry| &entry.oid) == committed.map(|entry| &entry.oid)
+        };
+        unstaged.paths.retain(|it| is_as_committed(&it.path));
+        Ok(())
+    }
+
     /// What the user's index has otherwise than the accept left it, where its commit changed something.
     ///
     /// # Errors
@@ -230,7 +246,7 @@ impl IndexLock {
         workspace: &Locked,
         accept: &Operation,
         changes: &[Difference],
-    ) -> Result<Vec<StagedSince>> {
+    ) -> Result<Vec<UnstagedPath>> {
         let before = entries_before(workspace, accept)?;
         let now = self.entries(workspace)?;
         let (before, now) = (by_path(&before), by_path(&now));
@@ -240,7 +256,7 @@ impl IndexLock {
             let has = now.get(&change.path).map_or(&[][..], Vec::as_slice);
             if !has.iter().eq(as_accepted(change, had).iter()) {
                 let part = has.iter().find(|entry| is_other_content(entry, change));
-                staged.push(StagedSince {
+                staged.push(UnstagedPath {
                     path: change.path.clone(),
                     part: part.map(|entry| Part::of_stage(entry.stage)),
                 });
@@ -373,72 +389,6 @@ fn make_empty(file: &Path, _: Mode) -> io::Result<()> {
     File::create_new(file).map(drop)
 }
 
-/// Saves the entries of the user's index that the commit changes, and what was staged there. Returns the side commit.
-///
-/// # Errors
-///
-/// git failed.
-pub fn save_staged(
-    workspace: &Locked,
-    session: &mut Session,
-    changes: &[Difference],
-    moment: Moment,
-) -> Result<Option<Oid>> {
-    let users = workspace.git.users_index();
-    if !users.exists() {
-        return Ok(None);
-    }
-    let changed: BTreeMap<&RepoPath, &Difference> = changes
-        .iter()
-        .map(|change| (&change.path, change))
-        .collect();
-    let folders: BTreeSet<RepoPath> = changes.iter().flat_map(|c| c.path.ancestors()).collect();
-    // A file that takes the place of a folder takes along what the index has below it, and the other way round.
-    let concerned = |path: &RepoPath| {
-        changed.contains_key(path)
-            || folders.contains(path)
-            || path.ancestors().any(|folder| changed.contains_key(&folder))
-    };
-    let mut entries = workspace.git.list_index(&users)?.entries;
-    entries.retain(|entry| concerned(&entry.path));
-    mark_announced(workspace, &mut entries)?;
-    let is_staged = |entry: &&IndexEntry| {
-        let change = changed.get(&entry.path);
-        let sides = change
-            .into_iter()
-            .flat_map(|change| [&change.old, &change.new]);
-        let mut known = sides.flatten().map(|side| &side.oid);
-        known.all(|oid| oid != &entry.oid)
-    };
-    let staged = entries.iter().filter(is_staged).map(|entry| Saved {
-        part: Part::of_stage(entry.stage),
-        path: entry.path.clone(),
-        entry: Entry {
-            mode: entry.mode,
-            oid: entry.oid.clone(),
-        },
-    });
-    let staged: Vec<Saved> = staged.collect();
-    let seconds = moment.seconds;
-    side::save_index(workspace, session, &entries, &staged, seconds).map(Some)
-}
-
-/// Marks the entries that only announce a file. They look like empty ones.
-fn mark_announced(workspace: &Locked, entries: &mut [IndexEntry]) -> Result<()> {
-    let empty = workspace.git.format.hash_content(b"");
-    let is_empty = |entry: &&IndexEntry| entry.oid == empty && entry.stage == 0;
-    let paths = entries.iter().filter(is_empty);
-    let paths: Vec<RepoPath> = paths.map(|entry| entry.path.clone()).collect();
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let announced: BTreeSet<RepoPath> = workspace.git.announced(&paths)?.into_iter().collect();
-    for entry in entries {
-        entry.intent_to_add = announced.contains(&entry.path);
-    }
-    Ok(())
-}
-
 /// An entry as it was before an accept. Of one that was staged and is forgotten, what HEAD had.
 fn remembered(entry: IndexEntry, changes: &[Difference]) -> Option<IndexEntry> {
     if !entry.oid.is_null() {
@@ -487,12 +437,6 @@ fn as_accepted(change: &Difference, before: &[IndexEntry]) -> Option<IndexEntry>
     })
 }
 
-/// Does it have content that neither side of the change has?
-fn is_other_content(entry: &IndexEntry, change: &Difference) -> bool {
-    let mut sides = change.old.iter().chain(&change.new);
-    sides.all(|side| side.oid != entry.oid)
-}
-
 /// For an accept that is made again: the entries as they were before its undo, where they are now as that left them.
 fn before_undo(
     workspace: &Locked,
@@ -532,12 +476,4 @@ fn are_kept(
     let is_kept = |oid| committed.contains(oid) || saved.contains(oid);
     let mut entries = entries.iter();
     Ok(entries.all(|entry| entry.intent_to_add || is_kept(&entry.oid)))
-}
-
-/// The entries that [`save_staged`] saved.
-fn entries_before(workspace: &Locked, operation: &Operation) -> Result<Vec<IndexEntry>> {
-    match &operation.side {
-        Some(side) => side::index_entries(workspace, side),
-        None => Ok(Vec::new()),
-    }
 }

@@ -13,11 +13,20 @@ use super::super::session::Session;
 use super::super::snapshot::{self, Moment};
 use super::super::workspace::Locked;
 use super::branch::{refuse_other, tip_of};
-use super::index::{self, IndexLock, StagedSince};
+use super::index::IndexLock;
+use super::staged::{Unstaged, UnstagedPath, save_staged};
 use super::{go_on, refuse_open_operation};
 
 /// What came of that which follows the branch: the session that goes on, or why it could not be done yet.
-pub(super) type PutAway = Result<Option<SessionId>>;
+type PutAway = Result<Option<SessionId>>;
+
+/// The branch has moved.
+pub(super) struct Landed {
+    /// What came of that which follows it.
+    pub(super) put_away: PutAway,
+    /// What was staged, and is not any more.
+    pub(super) unstaged: Unstaged,
+}
 
 /// Moves the branch, then the index, then puts the session away: all written down first.
 ///
@@ -31,11 +40,14 @@ pub(super) fn land(
     operation: Operation,
     changes: &[Difference],
     moment: Moment,
-) -> Result<PutAway> {
+) -> Result<Landed> {
     wait_for_packed_refs(workspace)?;
     workspace.begin()?;
     match land_branch(workspace, session, &operation, changes, moment) {
-        Ok(lock) => Ok(put_away(workspace, session, lock, &operation, moment)),
+        Ok((lock, unstaged)) => Ok(Landed {
+            put_away: put_away(workspace, session, lock, &operation, moment),
+            unstaged,
+        }),
         Err(error) => {
             workspace.end()?;
             Err(error)
@@ -71,23 +83,25 @@ fn land_branch(
     operation: &Operation,
     changes: &[Difference],
     moment: Moment,
-) -> Result<IndexLock> {
+) -> Result<(IndexLock, Unstaged)> {
     let lock = IndexLock::take(workspace)?;
-    let side = index::save_staged(workspace, session, changes, moment)?;
+    let mut unstaged = save_staged(workspace, session, changes, moment)?;
     let operation = Operation {
-        side,
+        side: unstaged.saved.clone(),
         ..operation.clone()
     };
     lock.prepare(workspace, &operation, changes)?;
+    lock.leave_out_staged_again(workspace, &mut unstaged, changes)?;
     ops::record(workspace, session, &operation, moment.seconds)?;
     if let Err(error) = move_branch(workspace, &operation, Way::Forward) {
         ops::take_off_last(workspace, session)?;
         return Err(error);
     }
-    Ok(lock)
+    Ok((lock, unstaged))
 }
 
-/// Makes the commit of an accept that was taken back the branch's again. `undo` is what took it back.
+/// Makes the commit of an accept that was taken back the branch's again. `undo` is what took it back. Returns what was
+/// staged, and is not any more.
 ///
 /// # Errors
 ///
@@ -98,7 +112,7 @@ pub fn land_again(
     operation: &Operation,
     undo: &Oid,
     moment: Moment,
-) -> Result<()> {
+) -> Result<Unstaged> {
     refuse_open_operation(workspace)?;
     let (branch, _) = workspace.git.head()?;
     refuse_other_branch(
@@ -126,13 +140,14 @@ pub fn land_again(
             &current,
         )
     };
-    let put_away = land(workspace, &mut session, again, &changes, moment)?;
-    put_away.map(drop).or_cannot(|| {
+    let landed = land(workspace, &mut session, again, &changes, moment)?;
+    landed.put_away.or_cannot(|| {
         format!(
             "{} is made again, but what follows could not be finished",
             operation.text
         )
-    })
+    })?;
+    Ok(landed.unstaged)
 }
 
 /// What the commit of an accept changes.
@@ -220,17 +235,8 @@ struct Back<'a> {
     next: Option<SessionId>,
 }
 
-/// What was staged since an accept, and was taken off the index with it.
-#[derive(Default)]
-pub struct Unstaged {
-    /// What it was.
-    pub paths: Vec<StagedSince>,
-    /// The side commit that holds it.
-    pub saved: Option<Oid>,
-}
-
 type TakenBack =
-    std::result::Result<(Session, IndexLock, Vec<StagedSince>), Box<(Option<Session>, Error)>>;
+    std::result::Result<(Session, IndexLock, Vec<UnstagedPath>), Box<(Option<Session>, Error)>>;
 
 fn take_branch_back(
     workspace: &mut Locked,
@@ -266,7 +272,7 @@ fn record_undo(
     moment: Moment,
 ) -> Result<()> {
     // What was staged since is saved, too.
-    let side = index::save_staged(workspace, session, back.changes, moment)?;
+    let side = save_staged(workspace, session, back.changes, moment)?.saved;
     let current = session.current()?.clone();
     let (text, tree) = ("undo".to_owned(), current.tree.clone());
     let undo = Operation {

@@ -10,6 +10,7 @@ mod index;
 mod land;
 mod message;
 mod prepare;
+mod staged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,12 +21,13 @@ use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Entry, GitError, Head, Listing, Oid, RepoPath, Signed, Stat};
 
 pub use self::content::Extent;
-pub use self::index::{StagedSince, has_locked, index_lock, remove_dead_lock};
-use self::land::land;
-pub use self::land::{Unstaged, go_on_after_kill, land_again, settle, take_back};
+pub use self::index::{has_locked, index_lock, remove_dead_lock};
+use self::land::{Landed, land};
+pub use self::land::{go_on_after_kill, land_again, settle, take_back};
 use self::message::Hooks;
 pub use self::message::{HOOKS_FOLDER, Message, Verify};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
+pub use self::staged::{Unstaged, UnstagedPath, would_unstage};
 use super::baseline;
 use super::credit;
 use super::limits::whole_number;
@@ -58,6 +60,8 @@ pub struct Accepted {
     pub whole: Vec<RepoPath>,
     /// What stays uncommitted, and why.
     pub uncommitted: Vec<(RepoPath, Uncommitted)>,
+    /// What was staged, and is not any more.
+    pub unstaged: Unstaged,
     /// The session that goes on with what came after the accepted turn.
     pub next: Option<SessionId>,
     /// Why what follows the branch is not finished: the index, the session. The next command goes on with it.
@@ -113,7 +117,7 @@ pub fn accept(
             &current,
         )
     };
-    let put_away = land(workspace, &mut session, operation, &changes, moment)?;
+    let Landed { put_away, unstaged } = land(workspace, &mut session, operation, &changes, moment)?;
     let (next, unfinished) = match put_away {
         Ok(next) => (next, None),
         Err(error) => (None, Some(error)),
@@ -131,6 +135,7 @@ pub fn accept(
         unfinished: unfinished.or(told.err()),
         unnoted,
         uncommitted: left,
+        unstaged,
         commit,
         message,
         branch: prepared.head.branch,

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::super::argument::Written;
 use super::super::call::{Call, Leave, in_words, moment};
-use super::super::record::{self, DifferenceRecord, path};
+use super::super::record::{self, DifferenceRecord, path, unstaged};
 use super::{Effect, Tool};
 use crate::error::Result;
 use crate::history::accept::{
     Accepted, Extent, Message, Onto, Prepared, Uncommitted, Unsaved, Verify, Wish, accept, prepare,
-    uncommitted,
+    uncommitted, would_unstage,
 };
 use crate::history::address::Address;
 use crate::history::git::{Difference, RepoPath, Stat};
@@ -68,6 +68,9 @@ pub struct Answer {
     /// What stays uncommitted (the first 200).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     uncommitted: Vec<UncommittedRecord>,
+    /// Paths of which something else was staged: it is saved, and staged no more; undo stages it again (the first 200).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unstaged: Vec<String>,
     /// What else should be known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -108,7 +111,10 @@ impl Tool for Accept {
         if arguments.dry_run == Some(true) {
             let prepared = prepare(&mut workspace, &wish, Unsaved::Look, moment()?)?;
             let left = uncommitted(&workspace, &prepared)?;
-            return Ok(planned(&prepared, &left, message, warnings));
+            return Ok(Answer {
+                unstaged: unstaged(&would_unstage(&workspace, &prepared.changes)?),
+                ..planned(&prepared, &left, message, warnings)
+            });
         }
         let prepared = prepare(&mut workspace, &wish, Unsaved::Take, moment()?)?;
         let message = Message::Given(message);
@@ -150,6 +156,7 @@ fn done(accepted: Accepted, warnings: Vec<String>) -> Answer {
         session: Some(accepted.session.to_string()),
         turn: Some(accepted.last.turn),
         next_session: accepted.next.as_ref().map(ToString::to_string),
+        unstaged: unstaged(&accepted.unstaged),
         ..of_changes(changes, &accepted.stat, left, accepted.message, warnings)
     }
 }
@@ -179,6 +186,7 @@ fn of_changes(
         removed: stat.removed,
         changes: record::differences(&changes[..changes.len().min(NAMED)]),
         uncommitted: left.collect(),
+        unstaged: Vec::new(),
         warnings,
     }
 }

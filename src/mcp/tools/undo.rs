@@ -5,7 +5,7 @@ use rmcp::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::call::{Call, Leave, moment};
-use super::super::record::{OnDisk, replaced};
+use super::super::record::{OnDisk, replaced, unstaged};
 use super::accept::Accept;
 use super::{Effect, Tool};
 use crate::error::Result;
@@ -38,6 +38,10 @@ pub struct Answer {
     /// The branch that was moved, where an accept was taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
     branch: Option<String>,
+    /// Paths of an accept that was taken back, where something was staged since: it is saved, and staged no more (the first
+    /// 200).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unstaged: Vec<String>,
     /// What to do next.
     next: String,
     /// What else should be known.
@@ -72,6 +76,7 @@ impl Tool for Undo {
             next: on_disk.next("To go forward again: edio redo."),
             on_disk,
             safety_turn: undone.safety.as_ref().map(|turn| turn.number().turn),
+            unstaged: unstaged(&undone.unstaged),
             branch: undone.branch.map(|(name, _)| name),
             warnings,
         })
