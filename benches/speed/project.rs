@@ -173,7 +173,7 @@ fn relative(number: usize) -> String {
 
 /// Text of 0.5 to 20 KB, small files more often than large ones, always the same for a number.
 fn content(number: usize) -> String {
-    let mut state = number as u64 * 0x9E37_79B9_7F4A_7C15 + 1;
+    let mut state = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
     let mut next = || {
         state ^= state << 13;
         state ^= state >> 7;
