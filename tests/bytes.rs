@@ -970,3 +970,26 @@ fn p4_the_undo_of_a_restore_that_began_at_an_unseen_head_is_exact() {
         assert_eq!(repo.read("x.t"), "1\r\n", "{words:?}");
     }
 }
+
+/// What lies behind a link is not in the work tree, and none of it comes into a turn.
+#[test]
+fn p9_what_a_link_leads_to_that_a_restore_left_alone_is_not_read() {
+    for outside in ["SECRET\n", ""] {
+        let repo = Repo::with(&[
+            (".gitattributes", "* text=auto\n"),
+            ("d/x", "0\n"),
+            ("a", "0\n"),
+        ]);
+        repo.git(["config", "edio.exclude", "d"]);
+        repo.write("a", "1\n");
+        repo.edio(["snapshot"]).ok();
+        repo.remove("d/x");
+        let secret = repo.outside().join("secret");
+        if !outside.is_empty() {
+            fs::write(&secret, outside).unwrap();
+        }
+        std::os::unix::fs::symlink(&secret, repo.path("d/x")).unwrap();
+        repo.edio(["restore", "0"]).ok();
+        assert!(!repo.is_kept("SECRET\n"));
+    }
+}

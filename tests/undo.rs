@@ -1641,3 +1641,41 @@ fn p3_a_flagged_file_that_was_removed_stays_so_when_edio_begins_with_the_users_i
     repo.edio(["restore", &turn]).ok();
     assert_eq!(repo.read("s"), "again\n");
 }
+
+/// Nobody knows who made a file that was to be left alone; the restore has not.
+#[test]
+fn p3_what_a_restore_left_alone_is_left_alone_by_its_undo() {
+    let repo = Repo::with(&[("a", "0\n"), ("d/x", "0\n")]);
+    repo.git(["rm", "-q", "--cached", "d/x"]);
+    repo.git(["config", "edio.exclude", "d"]);
+    repo.write("a", "1\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "0"]).ok();
+    for words in ["undo", "redo", "undo"] {
+        repo.edio([words]).ok();
+        assert_eq!(repo.read("d/x"), "0\n", "{words}");
+    }
+}
+
+#[test]
+fn p3_an_ignored_file_comes_back_where_a_folder_is_emptied_for_it() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.write("q", "file\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("q");
+    repo.write("q/r", "folder\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "1"]).ok();
+    repo.write(".gitignore", "*\n");
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("q/r"), "folder\n");
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("q"), "file\n");
+    // Where the person has put something of theirs there, that stays, and is named.
+    repo.edio(["undo"]).ok();
+    repo.write("q/mine", "ignored\n");
+    let ran = repo.edio(["redo"]);
+    let said = "left alone: q (something else stands in its way)";
+    assert!(ran.ok().stderr.contains(said), "{ran}");
+    assert_eq!(repo.read("q/mine"), "ignored\n");
+}

@@ -456,3 +456,24 @@ fn p2_what_was_deleted_in_a_folder_that_is_closed_now_stays_so() {
     assert_eq!(changed(&repo, "4"), ["a"]);
     assert_eq!(repo.manifest_in(&repo.turn_ref(4)), repo.manifest());
 }
+
+#[test]
+fn p3_what_a_turn_could_not_hold_and_is_gone_now_is_named_by_a_restore_of_it() {
+    let repo = Repo::with(&[("a", "0\n")]);
+    repo.git(["config", "edio.maxFileSize", "1k"]);
+    repo.write("big", "small\n");
+    repo.edio(["snapshot"]).ok();
+    repo.write("big", &"x".repeat(2000));
+    repo.write("a", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("big");
+    repo.write("a", "3\n");
+    repo.edio(["snapshot"]).ok();
+    let said = "left alone: big (the turn does not hold it)";
+    for words in [&["restore", "2"][..], &["restore", "2", "-f", "big"]] {
+        let ran = repo.edio(words);
+        assert!(ran.ok().stderr.contains(said), "{ran}");
+        assert!(!repo.has("big"));
+    }
+    assert_eq!(repo.read("a"), "2\n");
+}

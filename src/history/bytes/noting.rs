@@ -8,6 +8,7 @@ use super::raw_ids::Raw;
 use super::{RawIds, Unnoted, fingerprint, may_convert, other_bytes, read};
 use crate::error::{Result, While};
 use crate::gitengine::{Conversion, Difference, Entry, Oid, RepoPath};
+use crate::history::restore::disk::Disk;
 use crate::history::restore::disk_blob_id;
 use crate::history::scan::{Recent, Scan, Touched};
 use crate::history::state::Standing;
@@ -52,6 +53,7 @@ fn note_these(
 ) -> Result<RawIds> {
     let paths: Vec<RepoPath> = candidates.iter().map(|(path, _)| path.clone()).collect();
     let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
+    let disk = Disk::new(&workspace.git.work_tree);
     let mut to_store = Vec::new();
     for ((path, entry), conversion) in candidates.into_iter().zip(conversions) {
         // A pointer of Git LFS is short. Where the content stands, LFS keeps it, and it is not read.
@@ -61,6 +63,10 @@ fn note_these(
             && !after.noted.contains_key(&path);
         if is_blob || conversion == Conversion::Lfs && !is_pointer() {
             after.noted.remove(&path);
+            continue;
+        }
+        // A link that has come into its place is not followed: what it leads to is none of edio's.
+        if disk.mode(&path).is_none() {
             continue;
         }
         let format = workspace.git.format;

@@ -48,9 +48,11 @@ pub fn of_what_is_held(
     let (open, mut held): (Vec<_>, Vec<_>) = differences.into_iter().partition(is_open);
     entries.extend(open.into_iter().map(|d| (d.path, (d.old, d.new))));
     held.extend(entries.into_iter().filter_map(|(path, (old, new))| {
+        // Nothing is there now, and what was there then can't come back: that is to be said.
+        let is_missed = old.is_none() && new.is_some() && then.covers(&path);
         let old = old.filter(|_| !now.covers(&path));
         let new = new.filter(|_| !then.covers(&path));
-        (old != new).then_some(Difference { path, old, new })
+        (old != new || is_missed).then_some(Difference { path, old, new })
     }));
     Ok(held)
 }

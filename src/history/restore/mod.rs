@@ -421,6 +421,12 @@ pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) ->
         Held::These(paths) => facts.protected.retain(|path| !paths.contains(path)),
     }
     let unwanted = made.unheld_but_in(workspace, goal.tree)?;
+    // The person has wanted these left alone, then or now: so edio has not made them, whatever trees say.
+    for choice in [&scan.choice, goal.choice] {
+        let paths = unwanted.iter().map(|(path, _)| path);
+        let excluded = matched(workspace, &choice.exclude, paths)?;
+        facts.excluded.extend(excluded);
+    }
     let removed = unwanted.iter().map(|(path, entry)| Difference {
         path: path.clone(),
         old: Some(entry.clone()),

@@ -6,15 +6,19 @@ use std::fs;
 use std::io;
 
 use crate::error::{Error, Result, While};
-use crate::gitengine::{Entry, Mode, Objects, Oid, PrivateIndex, RefChange, RepoPath, git_bytes};
+use crate::gitengine::{
+    Difference, Entry, Mode, Objects, Oid, PrivateIndex, RefChange, RepoPath, git_bytes,
+};
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
-use super::super::journal::{self, Journal, beyond};
+use super::super::choice::{Choice, matched};
+use super::super::journal::{self, beyond};
 use super::super::ops::{self, Begun, Deed, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
 use super::super::refs;
 use super::super::session::{Session, no_session};
 use super::super::side::{self, OfTurn, Part, Saved};
+use super::super::skipped::NotHeld;
 use super::super::snapshot::{self, Moment};
 use super::super::turn::{Note, Number, Turn};
 use super::super::workspace::{Locked, Workspace};
@@ -128,13 +132,17 @@ pub fn perform(
         Err(stopped) => return Err(give_up(workspace, session, operation.deed, stopped)?),
     };
     let (displaced, displaced_side) = keep_strangers(workspace, session, &disk, &applied, moment)?;
+    if plan.changes_bits() && workspace.settings.is_false("core.filemode") {
+        // git does not look at them, and what is remembered has those of before.
+        workspace.state.cache = None;
+    }
     let git = &workspace.git;
     let beyond = beyond::bring(&git.common_dir, &session.id, git.format, &plan.way.beyond);
     let turn = match task.end {
         End::At(turn) => {
             move_current(workspace, session, &from, &turn)?;
             journal::arrive(workspace, &session.id, plan.way.then.clone(), &turn);
-            note_unseen(workspace, &turn, &plan.way.then, moment)?;
+            note_unseen(workspace, &turn, plan, moment)?;
             None
         }
         End::New(note) => {
@@ -477,12 +485,7 @@ fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Tur
 
 /// Notes what is on disk behind conversions where a restore has led to a HEAD that nobody saw: bytes of now may have
 /// stayed there, and from here on a change of them is one.
-fn note_unseen(
-    workspace: &mut Locked,
-    turn: &Turn,
-    journal: &Journal,
-    moment: Moment,
-) -> Result<()> {
+fn note_unseen(workspace: &mut Locked, turn: &Turn, plan: &Plan, moment: Moment) -> Result<()> {
     let cache = workspace.state.cache.as_ref();
     let has_rules = cache.is_some_and(|cache| cache.attribute_files);
     if Unnoted::of(turn) == Unnoted::IsBlob || !bytes::may_convert(workspace, has_rules) {
@@ -491,11 +494,13 @@ fn note_unseen(
     let Some(id) = workspace.state.session.as_ref().map(|s| s.id.clone()) else {
         return Ok(());
     };
-    let noted = bytes::note(workspace, &RawIds::default(), &turn.tree, &Scope::All)?;
+    let there = in_place(workspace, turn, plan)?;
+    let scope = Scope::Changed(&there);
+    let noted = bytes::note(workspace, &RawIds::default(), &turn.tree, &scope)?;
     let of_turn = OfTurn {
         raw_ids: &noted,
         skipped: &[],
-        journal,
+        journal: &plan.way.then,
     };
     let side = side::save_of_turn(workspace, &id, &of_turn, moment.seconds)?;
     workspace.state.conversions = Some(bytes::fingerprint(workspace));
@@ -504,6 +509,26 @@ fn note_unseen(
         standing.unnoted = Unnoted::IsBlob;
     }
     Ok(())
+}
+
+/// What a restore of a turn has brought about, as differences that change nothing: all that the turn holds, but for what was
+/// left as it is.
+fn in_place(workspace: &Locked, turn: &Turn, plan: &Plan) -> Result<Vec<Difference>> {
+    let not_held = side::all_skipped(workspace, turn)?;
+    let not_held = NotHeld::of(&not_held);
+    let mut entries = workspace.git.tree_entries(&turn.tree)?;
+    entries.retain(|(path, _)| !plan.keeps(path) && !not_held.covers(path));
+    let exclude = Choice::of(&workspace.settings).exclude;
+    let excluded = matched(workspace, &exclude, entries.iter().map(|(path, _)| path))?;
+    let entries = entries
+        .into_iter()
+        .filter(|(path, _)| !excluded.contains(path));
+    let same = entries.map(|(path, entry)| Difference {
+        path,
+        old: Some(entry.clone()),
+        new: Some(entry),
+    });
+    Ok(same.collect())
 }
 
 /// The turn that an operation ends in.

@@ -83,7 +83,7 @@ pub enum Kept {
     InRepository,
     /// It is a file of the journal, and can't be read, or is too large to be saved first.
     Unkept,
-    /// It is a file of the journal, and something else stands in its way.
+    /// It is an ignored file that would come back, and something else stands in its way.
     Blocked,
 }
 
@@ -182,8 +182,11 @@ pub fn candidates(differences: &[Difference]) -> Vec<RepoPath> {
 /// # Errors
 ///
 /// Something that can't be saved, or must not be touched, stands where the turn has a path.
-pub fn plan(facts: Facts, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
+pub fn plan(mut facts: Facts, disk: &dyn Look) -> Result<Plan, Vec<Obstacle>> {
     let mut plan = Plan::default();
+    facts
+        .differences
+        .sort_by(|one, other| one.path.cmp(&other.path));
     for difference in &facts.differences {
         let action = facts.action(difference);
         plan.actions.insert(difference.path.clone(), action);
@@ -245,6 +248,12 @@ impl Unsaved {
 }
 
 impl Facts {
+    /// What the safety snapshot has at a path that differs. They are sorted by then.
+    fn old_at(&self, path: &RepoPath) -> Option<Entry> {
+        let found = self.differences.binary_search_by(|d| d.path.cmp(path));
+        found.ok().and_then(|at| self.differences[at].old.clone())
+    }
+
     fn action(&self, difference: &Difference) -> Action {
         let Difference { path, old, new } = difference;
         let is_submodule = |entry: &Option<Entry>| {
@@ -340,7 +349,7 @@ impl Plan {
 
     /// Puts back ignored files that an operation had replaced with what a turn holds. `now` is what the work tree has there.
     ///
-    /// Where a folder stands, or the way leads through a file, they stay in the side commit. A file that stands there and
+    /// Where a folder stays, or the way leads through a file, they stay in the side commit. A file that stands there and
     /// that the work tree's tree does not hold is an ignored one, too: it is saved, so that the way back finds it.
     pub fn bring_back(
         &mut self,
@@ -348,21 +357,28 @@ impl Plan {
         now: &[(RepoPath, Entry)],
         disk: &dyn Look,
     ) {
+        let now: BTreeMap<_, _> = now.iter().map(|(path, entry)| (path, entry)).collect();
         for (path, new) in ignored {
             let through = |folder: RepoPath| {
                 matches!(disk.at(&folder), OnDisk::Folder | OnDisk::Nothing)
                     || self.removes(&folder)
             };
             let there = disk.at(path);
-            let is_taken = matches!(there, OnDisk::Folder | OnDisk::Special | OnDisk::Closed);
+            let is_taken = match there {
+                OnDisk::Nothing | OnDisk::File | OnDisk::Link => false,
+                OnDisk::Folder => !self.empties(path, disk),
+                OnDisk::Special | OnDisk::Closed => true,
+            };
             if is_taken || !path.ancestors().all(through) {
+                let blocked = self.actions.entry(path.clone());
+                blocked.or_insert(Action::Keep(Kept::Blocked));
                 continue;
             }
-            let old = now.iter().find(|(other, _)| other == path);
-            if old.is_none() && there != OnDisk::Nothing {
+            let old = now.get(path).map(|entry| (*entry).clone());
+            if old.is_none() && matches!(there, OnDisk::File | OnDisk::Link) {
                 self.saved.insert(path.clone());
             }
-            let (new, old) = (new.clone(), old.map(|(_, entry)| entry.clone()));
+            let new = new.clone();
             self.actions
                 .insert(path.clone(), Action::Write { new, old });
         }
@@ -413,8 +429,28 @@ impl Plan {
         self.way.beyond.is_empty() && self.actions.values().all(kept)
     }
 
+    /// Does it leave this path alone, though it differs?
+    pub fn keeps(&self, path: &RepoPath) -> bool {
+        matches!(self.actions.get(path), Some(Action::Keep(_)))
+    }
+
+    /// Does the executable bit of a file change that was there before?
+    pub fn changes_bits(&self) -> bool {
+        self.actions.values().any(|action| match action {
+            Action::SetMode { .. } => true,
+            Action::Write { new, old } => old.as_ref().is_some_and(|old| old.mode != new.mode),
+            Action::Remove { .. } | Action::Keep(_) => false,
+        })
+    }
+
     fn removes(&self, path: &RepoPath) -> bool {
         matches!(self.actions.get(path), Some(Action::Remove { .. }))
+    }
+
+    /// Is nothing left in a folder once all is removed that goes?
+    fn empties(&self, folder: &RepoPath, disk: &dyn Look) -> bool {
+        let below = disk.below(folder).filter(|_| !disk.is_repository(folder));
+        below.is_some_and(|below| below.iter().all(|path| self.removes(path)))
     }
 }
 
@@ -513,8 +549,7 @@ fn clear_the_way(
 impl Plan {
     /// Removes a file that stands where the turn has a folder, if the safety snapshot holds it.
     fn give_way(&mut self, file: &RepoPath, facts: &Facts) -> bool {
-        let known = facts.differences.iter().find(|other| &other.path == file);
-        let Some(old) = known.and_then(|difference| difference.old.clone()) else {
+        let Some(old) = facts.old_at(file) else {
             return false;
         };
         if old.mode == Mode::Gitlink {
@@ -698,6 +733,20 @@ mod tests {
             differs("free/env", None, file('a')),
         ];
         assert_eq!(plan.as_differences(), written);
+        for blocked in ["fifo", "file/env", "folder"] {
+            assert_eq!(plan.actions[&path(blocked)], Action::Keep(Kept::Blocked));
+        }
+    }
+
+    #[test]
+    fn what_was_replaced_comes_back_where_a_folder_is_emptied() {
+        let mut plan = Plan::default();
+        let old = file('b').unwrap();
+        plan.actions.insert(path("q/r"), Action::Remove { old });
+        let ignored = [(path("q"), file('a').unwrap())];
+        plan.bring_back(&ignored, &[], &Names(vec!["q/r"]));
+        assert_eq!(plan.as_differences(), [differs("q", None, file('a'))]);
+        assert!(plan.saved.is_empty());
     }
 
     #[test]
