@@ -993,3 +993,42 @@ fn p9_what_a_link_leads_to_that_a_restore_left_alone_is_not_read() {
         assert!(!repo.is_kept("SECRET\n"));
     }
 }
+
+/// Where an attribute file is missing, git goes by what its index has of it.
+#[test]
+fn p2_rules_that_are_gone_hide_no_bytes() {
+    for (rules, bytes) in [
+        ("* text=auto eol=lf\n", &b"a\r\nb\r\n"[..]),
+        ("y ident\n", b"$Id: mine $\n"),
+    ] {
+        for is_tracked in [false, true] {
+            let repo = Repo::with(&[("a", "0\n")]);
+            if is_tracked {
+                repo.write(".gitattributes", rules);
+                repo.git(["add", "."]);
+                repo.git(["commit", "-q", "-m", "rules"]);
+                repo.remove(".gitattributes");
+            }
+            repo.write("y", bytes);
+            repo.edio(["snapshot"]).ok();
+            repo.write(".gitattributes", rules);
+            repo.remove("y");
+            repo.edio(["snapshot"]).ok();
+            repo.write("y", bytes);
+            repo.edio(["snapshot"]).ok();
+            repo.edio(["restore", "1"]).ok();
+            assert_eq!(fs::read(repo.path("y")).unwrap(), bytes);
+            let status = repo.edio(["status", "--json"]);
+            assert_eq!(
+                status.ok().json()[0]["unsaved"],
+                serde_json::json!([]),
+                "{status}"
+            );
+            repo.edio(["restore", "3"]).ok();
+            assert_eq!(repo.turns(), 3);
+            repo.edio(["restore", "1"]).ok();
+            repo.edio(["accept", "feat"]).ok();
+            assert_eq!(repo.git_raw(["show", "HEAD:y"]).as_bytes(), bytes);
+        }
+    }
+}

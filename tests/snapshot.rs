@@ -719,6 +719,37 @@ fn p2_what_git_once_refused_obeys_the_ignore_rules_all_the_same() {
     assert_eq!(repo.in_turn(2, "a.enc"), None);
 }
 
+/// Where a file is as new as the index, git reads it through its filters whenever it writes an index.
+#[test]
+fn p2_a_required_filter_that_fails_for_a_file_as_new_as_the_index_stops_nothing() {
+    for key in ["clean", "process"] {
+        let repo = Repo::with(&[("a.bin", "1\n"), ("b.bin", "1\n"), ("t", "1\n")]);
+        let index = fs::File::options()
+            .write(true)
+            .open(repo.path(".git/index"));
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        index.unwrap().set_modified(long_ago).unwrap();
+        repo.git(["config", &format!("filter.lfs.{key}"), "false"]);
+        repo.git(["config", "filter.lfs.required", "true"]);
+        repo.write(".gitattributes", "*.bin filter=lfs\n");
+        repo.write("t", "2\n");
+        repo.edio(["status"]).ok();
+        // What the filter fails for is in HEAD, as it is.
+        assert_eq!(skipped(&repo), [], "{key}");
+        assert_eq!(repo.in_turn(1, "t").as_deref(), Some("2\n"));
+        assert!(repo.in_turn(1, ".gitattributes").is_some());
+        repo.write("t", "3\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("t"), "2\n");
+        assert_eq!(repo.read("a.bin"), "1\n");
+        repo.edio(["undo"]).ok();
+        repo.edio(["accept", "feat"]).ok();
+        assert_eq!(repo.git_raw(["show", "HEAD:t"]), "3\n");
+        assert_eq!(repo.git_raw(["show", "HEAD:a.bin"]), "1\n");
+    }
+}
+
 /// What these turns hold at a path, all of it in a row.
 fn contents(repo: &Repo, turns: impl Iterator<Item = u32>, path: impl Fn(u32) -> String) -> String {
     let current = repo.turn_ref(1);

@@ -112,10 +112,17 @@ impl Git {
     ///
     /// git failed.
     pub fn touched_since(&self, index: &Path, settings: &Settings) -> Result<Vec<RepoPath>> {
-        let ask = self.ask("diff-files").index(index);
-        let ask = settings.without_required_filters(ask);
-        let ask = ask.args(["-z", "--raw", "--no-renames", "--ignore-submodules=all"]);
-        let touched = parse(&ask.run()?)?.0;
+        let ask = || {
+            let ask = self.ask("diff-files").index(index);
+            let ask = settings.without_required_filters(ask);
+            ask.args(["-z", "--raw", "--no-renames", "--ignore-submodules=all"])
+        };
+        // A filter that runs as long as git does takes it along where it dies.
+        let touched = ask().run().or_else(|error| match settings.filters() {
+            names if names.is_empty() => Err(error),
+            _ => settings.without_filter_processes(ask()).run(),
+        });
+        let touched = parse(&touched?)?.0;
         Ok(touched.into_iter().map(|touched| touched.path).collect())
     }
 

@@ -408,15 +408,20 @@ fn refuse_leaks(id: &SessionId, leaks: &[Leak]) -> Result<()> {
         Some(path) => format!("{} ({leak})", String::from_utf8_lossy(path)),
         None => leak.to_string(),
     };
-    Err(Error::refused(format!(
+    let error = Error::refused(format!(
         "{id} has what looks like a secret: {}",
         first_of(NAMED, leaks.iter().map(in_words))
-    ))
-    .hint(format!(
-        "to see all of it: edio redact --check --files --session {id}"
-    ))
-    .hint(format!(
-        "to take a file out of all turns: edio forget -f FILE --session {id}"
-    ))
-    .hint("if it is none: edio push --force"))
+    ));
+    let has_content = leaks.iter().any(|leak| matches!(leak, Leak::Secret { .. }));
+    let error = match has_content {
+        true => error.hint(format!(
+            "to see all of it: edio redact --check --files --session {id}"
+        )),
+        false => error,
+    };
+    Err(error
+        .hint(format!(
+            "to take a file out of all turns: edio forget -f FILE --session {id}"
+        ))
+        .hint("if it is none: edio push --force"))
 }

@@ -114,8 +114,11 @@ pub struct Cache {
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
-    /// Are there attribute files among the paths?
+    /// Are there attribute files among the paths, or beside them?
     pub attribute_files: bool,
+    /// Those among the paths.
+    #[serde(default)]
+    pub rules: Vec<RepoPath>,
     /// What was chosen to be held, and to be left out.
     pub choice: String,
     /// Paths that the user told git not to expect on disk (skip-worktree), and that were not there.

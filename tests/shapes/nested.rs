@@ -174,6 +174,31 @@ fn a_submodule_is_named_and_left_alone() {
 }
 
 #[test]
+fn p3_what_stands_in_the_place_of_a_submodule_is_a_file_like_others() {
+    let repo = stage_set();
+    let other = another(&repo, "library");
+    repo.git(["submodule", "add", "-q", other.to_str().unwrap(), "sub"]);
+    repo.commit("sub");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("sub");
+    for content in ["one\n", "two\n"] {
+        repo.write("sub", content);
+        let ran = repo.edio(["snapshot", "--json"]);
+        assert_eq!(
+            ran.ok().json()[0]["skipped"],
+            serde_json::json!([]),
+            "{ran}"
+        );
+    }
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.read("sub"), "one\n");
+    repo.edio(["redo"]).ok();
+    assert_eq!(repo.read("sub"), "two\n");
+    repo.edio(["restore", "2", "-f", "sub"]).ok();
+    assert_eq!(repo.read("sub"), "one\n");
+}
+
+#[test]
 fn a_submodule_that_is_not_there() {
     let mut repo = stage_set();
     let other = another(&repo, "library");

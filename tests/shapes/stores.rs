@@ -157,6 +157,27 @@ fn a_partial_clone_holds_what_changes_where_blobs_are_missing() {
     assert!(!repo.outside().join("fetched").exists());
 }
 
+/// It has the content of a blob that was not fetched, so that git takes it for unchanged.
+#[test]
+fn p2_a_partial_clone_holds_what_somebody_has_made_as_it_was_to_be_fetched() {
+    for is_edited in [false, true] {
+        let repo = partial_clone();
+        repo.write("away/y", "y\n");
+        if is_edited {
+            repo.write("story/changed", "2\n");
+        }
+        repo.edio(["status"]).ok();
+        repo.edio(["snapshot"]).ok();
+        repo.write("away/y", "mine\n");
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "1"]).ok();
+        assert_eq!(repo.read("away/y"), "y\n");
+        repo.edio(["undo"]).ok();
+        assert_eq!(repo.read("away/y"), "mine\n");
+        assert!(!repo.outside().join("fetched").exists());
+    }
+}
+
 #[test]
 fn a_partial_clone_goes_on_after_a_pull_of_what_it_has_not_checked_out() {
     let mut repo = partial_clone();

@@ -6,10 +6,10 @@
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::{IndexEntry, NO_CHECKSUM, remove_if_there};
-use crate::gitengine::command::Git;
+use crate::gitengine::command::{Ask, Git};
 use crate::gitengine::error::{GitError, Result};
 use crate::gitengine::objects::{Entry, ONLY_HASHED, Oid, one_oid};
 use crate::gitengine::paths::RepoPath;
@@ -81,6 +81,19 @@ impl PrivateIndex {
         dated.map_err(|error| GitError::file(format!("dating {}", self.file.display()), error))
     }
 
+    /// Has git trust all its entries until it is written again, also those of files that have just been changed. git
+    /// compares whole seconds.
+    pub(super) fn trust(&self) -> Result<()> {
+        // Of a file of its own: it may be another name of one that must not change.
+        let copy = self.file.with_extension("trusted");
+        let now = fs::copy(&self.file, &copy)
+            .and_then(|_| fs::rename(&copy, &self.file))
+            .and_then(|()| fs::metadata(&self.file)?.modified());
+        let now =
+            now.map_err(|error| GitError::file(format!("copying {}", self.file.display()), error))?;
+        self.date(now + Duration::from_secs(2))
+    }
+
     /// Takes these paths out, whatever is on disk.
     ///
     /// # Errors
@@ -101,11 +114,26 @@ impl PrivateIndex {
             return Ok(());
         }
         let time = fs::metadata(&self.file).and_then(|meta| meta.modified());
-        let ask = self.git.ask("update-index").index(&self.file);
-        ask.args(["-z", flag, "--stdin"])
-            .nul_input(paths.iter().map(RepoPath::as_bytes))
-            .run()?;
+        self.write_beside_disk(|| {
+            let ask = self.git.ask("update-index").index(&self.file);
+            ask.args(["-z", flag, "--stdin"])
+                .nul_input(paths.iter().map(RepoPath::as_bytes))
+        })?;
         time.map_or(Ok(()), |time| self.date(time))
+    }
+
+    /// Has git write the index where nothing on disk is asked for.
+    ///
+    /// git reads files that are as new as the index through their filters whenever it writes one, and ends where a filter
+    /// dies that is required. Where there are no such files, it reads none: then the index stays as old as it was, so that
+    /// those entries go on to be distrusted.
+    fn write_beside_disk(&self, ask: impl Fn() -> Ask) -> Result<()> {
+        let time = fs::metadata(&self.file).and_then(|meta| meta.modified());
+        ask().run_silently().or_else(|error| {
+            let folder = self.file.parent().ok_or(error)?;
+            ask().work_tree(folder).run_silently()?;
+            time.map_or(Ok(()), |time| self.date(time))
+        })
     }
 
     /// Sets entries as given, `None` for one that is to go, without a look at the disk. Those that go go first: nothing
@@ -128,11 +156,12 @@ impl PrivateIndex {
             line
         };
         let (going, coming): (Vec<_>, Vec<_>) = entries.iter().partition(|(_, e)| e.is_none());
-        let ask = self.git.ask("update-index").index(&self.file);
-        ask.setting("index.sparse=false")
-            .args(["-z", "--index-info"])
-            .nul_input(going.into_iter().chain(coming).map(line))
-            .run_silently()
+        self.write_beside_disk(|| {
+            let ask = self.git.ask("update-index").index(&self.file);
+            ask.setting("index.sparse=false")
+                .args(["-z", "--index-info"])
+                .nul_input(going.iter().chain(&coming).copied().map(line))
+        })
     }
 
     /// Sets entries with their stages, as they were listed. Nothing else may be there at their paths.
@@ -148,11 +177,12 @@ impl PrivateIndex {
             let head = format!("{} {} {}\t", entry.mode.digits(), entry.oid, entry.stage);
             [head.as_bytes(), entry.path.as_bytes()].concat()
         };
-        let ask = self.git.ask("update-index").index(&self.file);
-        ask.setting("index.sparse=false")
-            .args(["-z", "--index-info"])
-            .nul_input(entries.iter().map(line))
-            .run_silently()
+        self.write_beside_disk(|| {
+            let ask = self.git.ask("update-index").index(&self.file);
+            ask.setting("index.sparse=false")
+                .args(["-z", "--index-info"])
+                .nul_input(entries.iter().map(line))
+        })
     }
 
     /// Announces files that are in this folder, as `git add -N` does. Nothing else may be there at their paths.

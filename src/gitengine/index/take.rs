@@ -43,6 +43,9 @@ impl PrivateIndex {
     /// first path by path as git names them, then by halves. What a filter fails for is rejected, required or not: git
     /// would take it as it is, and tell nobody.
     ///
+    /// Files that are as new as the index, and none of these paths, are read through their filters, too, and may be what
+    /// git ends over. They must be known to be as the index has them: then it is written without that, where git failed.
+    ///
     /// # Errors
     ///
     /// git failed in a way that no path is to blame for.
@@ -54,6 +57,7 @@ impl PrivateIndex {
     ) -> Result<Vec<Rejected>> {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
+        let mut is_trusted = false;
         for contents in [contents, Contents::Known, Contents::Known] {
             let error = match self.take_on(&paths, contents, settings) {
                 Ok(ignored) => {
@@ -63,7 +67,12 @@ impl PrivateIndex {
                 Err(error) => error,
             };
             let Some(path) = blamed(error.stderr(), &paths) else {
-                break;
+                if is_trusted {
+                    break;
+                }
+                self.trust()?;
+                is_trusted = true;
+                continue;
             };
             paths.retain(|other| other != &path);
             rejected.push(Rejected {

@@ -2,7 +2,7 @@
 //! user's. Never one made from HEAD: that knows nothing of the files on disk, and git would read all of them.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 
@@ -13,7 +13,7 @@ use super::super::choice::{Choice, matched};
 use super::super::limits::current_tree;
 use super::super::workspace::Locked;
 use super::edited::Edited;
-use super::gate::are_ruled;
+use super::gate::{Passed, are_ruled};
 
 /// What a scan starts from.
 pub struct Base {
@@ -30,8 +30,10 @@ pub struct Base {
     pub dropped: Vec<RepoPath>,
     /// Submodules.
     pub submodules: Vec<RepoPath>,
-    /// Are there attribute files among its paths?
+    /// Are there attribute files among its paths, or beside them?
     pub attribute_files: bool,
+    /// Those among its paths.
+    rules: Vec<RepoPath>,
     /// Paths that the user told git not to expect on disk.
     pub flagged: Vec<RepoPath>,
     /// Paths that it has otherwise than git would take them from the disk: their filter failed, or they could not be held.
@@ -102,6 +104,7 @@ impl Base {
             dropped: cache.dropped.clone(),
             submodules: cache.submodules.clone(),
             attribute_files: cache.attribute_files,
+            rules: cache.rules.clone(),
             flagged: cache.flagged.clone(),
             doubtful: cache.doubtful.clone(),
             users_file,
@@ -132,6 +135,7 @@ impl Base {
             entries.map(|entry| entry.path.clone()).collect::<Vec<_>>()
         };
         let files = paths(|e| e.mode != Mode::Gitlink);
+        let rules = paths(|e| is_rule(&e.path));
         let flagged = paths(|e| e.skip_worktree);
         let mut dropped = matched(workspace, &choice.exclude, &files)?;
         dropped.extend(deleted_before(workspace, &flagged)?);
@@ -148,8 +152,8 @@ impl Base {
             dropped: dropped.into_iter().collect(),
             doubtful: Vec::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
-            attribute_files: are_ruled(&workspace.git.work_tree, all.clone())
-                || all.clone().any(|path| path.name() == b".gitattributes"),
+            attribute_files: are_ruled(&workspace.git.work_tree, all.clone()) || !rules.is_empty(),
+            rules,
             users_file,
             users_digest: listing.digest,
         })
@@ -173,6 +177,26 @@ impl Base {
                 all.contains(path) && self.dropped.binary_search(path).is_err()
             }
         }
+    }
+
+    /// The attribute files that are on disk no more. Where one is missing, git goes by what the index has of it: so it has
+    /// to, where it is told not to expect the file.
+    pub fn lost_rules(&self, top: &Path) -> BTreeSet<RepoPath> {
+        let is_expected = |path: &RepoPath| !self.flagged.contains(path) && self.has(path);
+        let is_lost =
+            |path: &&RepoPath| path.below(top).symlink_metadata().is_err() && is_expected(path);
+        self.rules.iter().filter(is_lost).cloned().collect()
+    }
+
+    /// The attribute files in the index that was made from it.
+    pub fn rules_after(&self, passed: &Passed) -> Vec<RepoPath> {
+        let added = passed.added.keys().filter(|path| is_rule(path));
+        let rules = self
+            .rules
+            .iter()
+            .filter(|path| !passed.gone.contains(*path));
+        let rules: BTreeSet<&RepoPath> = rules.chain(added).collect();
+        rules.into_iter().cloned().collect()
     }
 
     /// Lays the index out where the scan may work on it.
@@ -202,6 +226,10 @@ impl Base {
         }
         Ok(index)
     }
+}
+
+fn is_rule(path: &RepoPath) -> bool {
+    path.name() == b".gitattributes"
 }
 
 /// Those of the paths that git is told not to expect on disk which a snapshot has found deleted: not there, and not in the

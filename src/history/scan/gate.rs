@@ -263,14 +263,16 @@ impl<'a> Gate<'a> {
         }
     }
 
-    fn name_repositories(&self, status: &Status, base: &Base, passed: &mut Passed) {
+    fn name_repositories(&mut self, status: &Status, base: &Base, passed: &mut Passed) {
         let nested = status
             .nested
             .iter()
             .filter(|path| !base.submodules.contains(path));
         let named = nested.map(|path| Skipped::new(path.clone(), Why::Nested));
         passed.skipped.extend(named);
+        // A file that stands in the place of one is no submodule's.
         let submodules = base.submodules.iter();
+        let submodules = submodules.filter(|path| !matches!(self.look(path), Standing::Fit(_)));
         let named = submodules.map(|path| Skipped::new(path.clone(), Why::Submodule));
         passed.skipped.extend(named);
     }

@@ -10,6 +10,7 @@ mod gate;
 mod modes;
 mod named;
 mod recent;
+mod unfetched;
 mod unheld;
 
 use std::cell::OnceCell;
@@ -31,6 +32,7 @@ use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, is_temporary, without_detours};
 pub use self::named::{Named, look_at};
 pub use self::recent::{Looking, Recent};
+use self::unfetched::unfetched;
 use self::unheld::{held_otherwise, keep_what_was_there, not_looked_at};
 use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};
@@ -190,6 +192,8 @@ fn scan_from(
 ) -> Result<Scan> {
     let started = workspace.time_of_file_system()?;
     let index = base.lay_out(workspace)?;
+    let lost_rules = base.lost_rules(&workspace.git.work_tree);
+    index.drop_paths(&lost_rules.iter().cloned().collect::<Vec<_>>())?;
     let looking = looking(workspace, started);
     // What is as the index has it again is taken up in the index by git, which does not tell.
     let edited = base.edited.iter().flat_map(Edited::paths);
@@ -207,13 +211,18 @@ fn scan_from(
     meanwhile();
     let mut status = status_of(workspace, &base, &index, status, question)?;
     status.take_for_changed(not_looked_at(workspace, &base, &index, &status)?);
+    status.take_for_changed(lost_rules);
     let ignored = ignored_extras(workspace, &base, extras)?;
     let mut unseen = looking.changed_since(&workspace.state.recent);
     let edited = base.edited.iter();
     unseen.extend(edited.flat_map(|edited| edited.mistaken(&status, looking)));
-    let listed = Listed {
+    let mut anew = unfetched(workspace, &base, &index)?;
+    if base.is_cached() {
         // Of a copy of the user's index they say nothing: it knows these files by itself.
-        unseen: if base.is_cached() { &unseen } else { &[] },
+        anew.extend(unseen.iter().cloned());
+    }
+    let listed = Listed {
+        unseen: &anew,
         ignored,
         chosen: listed.files()?,
     };
@@ -233,10 +242,9 @@ fn scan_from(
         Some(edited) => (edited.tree.clone(), Vec::new()),
         None => {
             let recent = looking.recent(passed.taken.iter());
-            (
-                take_in(workspace, &index, &base, rules, otherwise, &mut passed)?,
-                recent,
-            )
+            let passed = &mut passed;
+            let tree = take_in(workspace, &index, &base, rules, otherwise, passed)?;
+            (tree, recent)
         }
     };
     let is_taken = |recent: &Recent| passed.taken.contains(recent.path());
@@ -584,6 +592,7 @@ impl Scan {
 
     fn into_cache(self, file: FileStamp) -> Cache {
         let attribute_files = self.attribute_files;
+        let rules = self.base.rules_after(&self.passed);
         let unfiltered = self.skipped.into_iter();
         let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
         let unfiltered = unfiltered.map(|skipped| skipped.path);
@@ -620,6 +629,7 @@ impl Scan {
             dropped: sorted(lost.filter(|path| !added.contains_key(path)).collect()),
             submodules: self.base.submodules,
             attribute_files,
+            rules,
             choice,
             flagged: self.base.flagged,
             doubtful,
