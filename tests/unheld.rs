@@ -463,7 +463,7 @@ fn p3_what_a_turn_could_not_hold_and_is_gone_now_is_named_by_a_restore_of_it() {
     repo.git(["config", "edio.maxFileSize", "1k"]);
     repo.write("big", "small\n");
     repo.edio(["snapshot"]).ok();
-    repo.write("big", &"x".repeat(2000));
+    repo.write("big", "x".repeat(2000));
     repo.write("a", "2\n");
     repo.edio(["snapshot"]).ok();
     repo.remove("big");
