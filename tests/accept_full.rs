@@ -644,6 +644,99 @@ fn p6_while_the_editor_is_open_nobody_waits() {
     assert_eq!(committed(&repo), "M\ta\nA\tnew");
 }
 
+/// A repository in which `theirs` has changed `b` as `main` has not, `other` is where `main` is, and a session is under way.
+fn beside_others() -> Repo {
+    let repo = Repo::with(&[("a", "base\n"), ("b", "base\n"), ("c", "base\n")]);
+    repo.git(["switch", "-q", "-c", "theirs"]);
+    repo.write("b", "theirs\n");
+    repo.write("c", "theirs\n");
+    repo.git(["commit", "-q", "-a", "-m", "theirs"]);
+    repo.git(["switch", "-q", "main"]);
+    repo.write("b", "ours\n");
+    repo.git(["commit", "-q", "-a", "-m", "ours"]);
+    repo.git(["branch", "other"]);
+    repo.write("a", "session\n");
+    repo.write("new", "session\n");
+    repo.edio(["snapshot", "-m", "the turn"]).ok();
+    repo
+}
+
+/// What somebody does in another terminal, and what an accept that was under way then says.
+const MEANWHILE: [(&str, &[&str]); 6] = [
+    (
+        "switch -q other",
+        &["to main, and HEAD is on other", "git switch main", "--here"],
+    ),
+    (
+        "checkout -q -b feature",
+        &["to main, and HEAD is on feature", "git switch main"],
+    ),
+    (
+        "checkout -q --detach",
+        &["to main, and HEAD is on no branch", "git switch main"],
+    ),
+    (
+        "commit -q --allow-empty -m theirs",
+        &["main is at", "git log", "edio accept"],
+    ),
+    ("merge -q theirs", &["a merge is under way"]),
+    (
+        "cherry-pick -n theirs",
+        &["a conflict that is not resolved", "in conflict: b"],
+    ),
+];
+
+#[test]
+fn what_happened_to_head_while_the_editor_was_open_is_seen() {
+    for (meanwhile, said) in MEANWHILE {
+        let repo = beside_others();
+        let state = "HEAD main other; git ls-files -s; git status --porcelain";
+        edits(
+            &repo,
+            &format!(
+                "cd '{}'; git {meanwhile} >/dev/null 2>&1\n{{ git rev-parse {state}; }} > \"$HOME/seen\"",
+                repo.top.display()
+            ),
+        );
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert_eq!(ran.code, Some(3), "{meanwhile}: {ran}");
+        for said in said {
+            assert!(ran.stdout.contains(said), "{meanwhile}: {said}: {ran}");
+        }
+        fs::rename(
+            repo.outside().join("home/seen"),
+            repo.outside().join("home/then"),
+        )
+        .unwrap();
+        sh(
+            &repo,
+            &format!("{{ git rev-parse {state}; }} > \"$HOME/seen\""),
+        );
+        let then = fs::read_to_string(repo.outside().join("home/then")).unwrap();
+        assert_eq!(seen(&repo), then, "{meanwhile}: {ran}");
+        assert_eq!(repo.sessions("archive"), [""; 0], "{meanwhile}");
+        assert!(!repo.has(".git/index.lock"));
+        let next = repo.edio(["snapshot", "--if-changed"]);
+        assert!(
+            !next.ok().stderr.contains("interrupted"),
+            "{meanwhile}: {next}"
+        );
+    }
+}
+
+#[test]
+fn what_a_hook_did_to_head_is_seen() {
+    let repo = beside_others();
+    repo.hook("commit-msg", "git symbolic-ref HEAD refs/heads/other");
+    let ran = repo.edio(["accept", "feat"]);
+    ran.fails_with(3, &["to main, and HEAD is on other"]);
+    assert_eq!(repo.git(["diff", "--cached", "--name-only"]), "");
+    repo.remove(".git/hooks/commit-msg");
+    repo.git(["switch", "-q", "main"]);
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\ta\nA\tnew");
+}
+
 #[test]
 fn the_editor_sees_the_users_plain_environment() {
     let repo = ready();

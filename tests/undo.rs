@@ -864,6 +864,36 @@ fn an_open_merge_keeps_an_accept_from_being_taken_back() {
 }
 
 #[test]
+fn p6_a_branch_that_is_left_meanwhile_is_not_taken_back() {
+    let repo = turns(&["session"]);
+    repo.edio(["accept", "feat"]).ok();
+    repo.git(["branch", "other"]);
+    let before = repo.git(["for-each-ref", "refs/heads"]);
+    // A git that lets somebody else go to another branch after HEAD was looked at.
+    let real = crate::accept::which(&repo, "git");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *symbolic-ref*) : > \"$HOME/looked\" ;; *diff-tree*)\n\
+         test -e \"$HOME/looked\" && {{ : > \"$HOME/done\"\n\
+         {real} symbolic-ref HEAD refs/heads/other; }} ;;\nesac\nexec {real} \"$@\"\n"
+    );
+    let bin = repo.outside().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    repo.write(bin.join("git"), script);
+    repo.chmod(bin.join("git"), 0o755);
+    let path = format!("{}:{}", bin.display(), crate::common::path());
+    let mut command = repo.command(["undo"]);
+    let ran = repo.ran(command.env("PATH", path));
+    ran.fails_with(3, &["the accept went to main, and HEAD is on other"]);
+    assert!(repo.outside().join("home/done").exists());
+    assert_eq!(repo.git(["for-each-ref", "refs/heads"]), before);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(!repo.has(".git/index.lock"));
+    repo.git(["switch", "-q", "main"]);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+}
+
+#[test]
 fn where_the_users_reference_hook_says_no_the_accept_stays_whole() {
     let repo = turns(&["session"]);
     repo.edio(["accept", "feat"]).ok();
