@@ -737,6 +737,67 @@ fn what_a_hook_did_to_head_is_seen() {
     assert_eq!(committed(&repo), "M\ta\nA\tnew");
 }
 
+/// What somebody does meanwhile, and what of it stays uncommitted.
+const TAKEN_MEANWHILE: [(&str, &[&str]); 4] = [
+    ("echo later > b; EDIO snapshot", &["b"]),
+    ("echo later > a; rm b; EDIO snapshot", &["a", "b"]),
+    ("EDIO restore 0", &["a", "new"]),
+    ("touch a; EDIO snapshot --if-changed", &[]),
+];
+
+#[test]
+fn p4_a_turn_taken_while_hooks_or_the_editor_run_stays_uncommitted_and_is_named() {
+    for (meanwhile, paths) in TAKEN_MEANWHILE {
+        for is_hook in [true, false] {
+            let repo = ready();
+            let edio = edio_binary().display().to_string();
+            let script = format!(
+                "cd '{}'; {} >/dev/null 2>&1 || exit 9",
+                repo.top.display(),
+                meanwhile.replace("EDIO", &edio)
+            );
+            let ran = match is_hook {
+                true => {
+                    repo.hook("pre-commit", &script);
+                    repo.edio(["accept", "feat"])
+                }
+                false => {
+                    edits(&repo, &script);
+                    repo.on_a_terminal(["accept"], "")
+                }
+            };
+            assert_eq!(ran.code, Some(0), "{meanwhile}: {ran}");
+            assert_eq!(committed(&repo), "M\ta\nA\tnew");
+            assert_eq!(repo.git(["show", "HEAD:a"]), "session");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            for path in paths {
+                let named = format!("stays uncommitted: {path} (it was changed after that turn)");
+                assert!(said.contains(&named), "{meanwhile}: {path}: {ran}");
+            }
+            assert_eq!(said.matches("stays uncommitted").count(), paths.len());
+            let status = repo.git(["status", "--porcelain"]);
+            assert_eq!(status.lines().count(), paths.len(), "{status}");
+            let files = repo.manifest();
+            repo.edio(["undo"]).ok();
+            assert_eq!(repo.manifest(), files);
+        }
+    }
+}
+
+#[test]
+fn what_a_hook_has_formatted_staged_and_taken_as_a_turn_does_not_stay_uncommitted() {
+    let repo = ready();
+    let edio = edio_binary().display();
+    repo.hook(
+        "pre-commit",
+        &format!("echo formatted > a; git add a; {edio} snapshot || exit 1"),
+    );
+    let ran = repo.edio(["accept", "feat"]);
+    assert!(!ran.ok().stderr.contains("stays uncommitted"), "{ran}");
+    assert_eq!(repo.git(["show", "HEAD:a"]), "formatted");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
 #[test]
 fn the_editor_sees_the_users_plain_environment() {
     let repo = ready();

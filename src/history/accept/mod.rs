@@ -85,6 +85,11 @@ pub fn accept(
     let hooks = Hooks::of(workspace, verify)?;
     let (tree, message) =
         workspace.while_free(|workspace| hooks.ask(workspace, &prepared, message))?;
+    let mut session = still_there(workspace, &prepared.session)?;
+    let current = session.current()?.clone();
+    if current.commit != prepared.session.current()?.commit {
+        prepared.see_taken_meanwhile(workspace, &current)?;
+    }
     let left = left_by_hooks(
         uncommitted(workspace, &prepared)?,
         workspace,
@@ -101,8 +106,6 @@ pub fn accept(
     }
     let commit = write_commit(workspace, &prepared.tree, &prepared.head, &message)?;
     let text = format!("accept {}", subject(&message));
-    let mut session = still_there(workspace, &prepared.session)?;
-    let current = session.current()?.clone();
     let operation = Operation {
         goes_on: prepared.continues,
         to: prepared.last.commit.clone(),
