@@ -798,6 +798,107 @@ fn what_a_hook_has_formatted_staged_and_taken_as_a_turn_does_not_stay_uncommitte
     assert_eq!(repo.git(["status", "--porcelain"]), "");
 }
 
+const KEPT: &str = ".git/edio/ACCEPT_EDITMSG";
+
+/// The command that the hint names for what was written, given as a person would.
+fn use_kept(repo: &Repo, ran: &Ran) {
+    let command = ran.stdout.split_once("to use it: edio ").unwrap().1;
+    let command = command.lines().next().unwrap().trim_end();
+    assert!(
+        command.contains(&repo.path(KEPT).display().to_string()),
+        "{ran}"
+    );
+    let mut shell = repo.like_edio("sh", ["accept"]);
+    let shell = shell.args(["-ec", &format!("\"$0\" {command}")]);
+    let output = shell.arg(edio_binary()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command}: {said}");
+}
+
+/// What stops an accept after the message was written: in the repository, at the end of the editor's script, and what lets
+/// it through again.
+const STOPS: [(&str, &str, &str); 6] = [
+    (
+        "echo 'echo mine >> \"$1\"; exit 1' >> .git/hooks/commit-msg",
+        "",
+        "rm .git/hooks/commit-msg",
+    ),
+    (
+        "echo ': > \"$1\"' >> .git/hooks/commit-msg",
+        "",
+        "rm .git/hooks/commit-msg",
+    ),
+    (
+        "git config commit.gpgSign true; git config gpg.program false",
+        "",
+        "git config --unset commit.gpgSign",
+    ),
+    ("", "git -C TOP switch -q -c other", "git switch -q main"),
+    (
+        "",
+        ": > TOP/.git/packed-refs.lock",
+        "rm .git/packed-refs.lock",
+    ),
+    ("", "exit 1", ""),
+];
+
+#[test]
+fn p4_what_was_written_in_the_editor_is_kept_where_anything_fails_after_it() {
+    for (before, then, after) in STOPS {
+        let repo = ready();
+        repo.hook("commit-msg", "");
+        repo.git(["config", "edio.acceptTrailers", "true"]);
+        sh(&repo, before);
+        let then = then.replace("TOP", repo.top.to_str().unwrap());
+        let write = "printf -- '-x: \\047y\\047 $HOME\\n\\nbody\\n# a comment\\n' > \"$1\"";
+        edits(&repo, &format!("{write}\n{then}"));
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert!(matches!(ran.code, Some(1 | 3)), "{before}{then}: {ran}");
+        assert!(repo.has(KEPT), "{before}{then}: {ran}");
+        sh(&repo, after);
+        use_kept(&repo, &ran);
+        let id = repo.sessions("archive").remove(0);
+        let expected = format!("-x: 'y' $HOME\n\nbody\n\nSession: {id}");
+        assert_eq!(message(&repo), expected, "{before}{then}");
+        assert_eq!(left_in_scratch(&repo), [""; 0], "{before}{then}");
+    }
+}
+
+/// What accepts have left in the scratch folder.
+fn left_in_scratch(repo: &Repo) -> Vec<String> {
+    let files = fs::read_dir(repo.path(".git/edio")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let is_of_accept = |name: &String| name.contains("accept") || name.contains("EDITMSG");
+    names.filter(is_of_accept).collect()
+}
+
+#[test]
+fn what_was_written_is_kept_as_it_is_where_it_is_no_text() {
+    let repo = ready();
+    edits(&repo, "printf 'Gr\\374\\337e\\n' > \"$1\"");
+    let ran = repo.on_a_terminal(["accept"], "");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(ran.stdout.contains(KEPT), "{ran}");
+    assert_eq!(fs::read(repo.path(KEPT)).unwrap(), b"Gr\xfc\xdfe\n");
+}
+
+#[test]
+fn a_message_that_nobody_wrote_is_not_kept() {
+    for script in [": > \"$1\"", "exit 1", "echo '# x' > \"$1\""] {
+        let repo = ready();
+        edits(&repo, script);
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(!ran.stdout.contains("is kept"), "{ran}");
+        assert_eq!(left_in_scratch(&repo), [""; 0]);
+    }
+    let repo = ready();
+    repo.hook("commit-msg", "exit 1");
+    let ran = repo.edio(["accept", "-m", "given"]);
+    assert!(!ran.fails(1).stderr.contains("is kept"), "{ran}");
+    assert_eq!(left_in_scratch(&repo), [""; 0]);
+}
+
 #[test]
 fn the_editor_sees_the_users_plain_environment() {
     let repo = ready();
