@@ -1507,7 +1507,8 @@ fn p6_a_branch_that_moves_meanwhile_is_not_overwritten() {
     assert_eq!(repo.git(["log", "--format=%s"]), "feat\ntheirs\nbase");
 }
 
-fn which(repo: &Repo, program: &str) -> String {
+/// The program of that name that is found.
+pub fn which(repo: &Repo, program: &str) -> String {
     let mut command = Command::new("sh");
     repo.surround(&mut command);
     let found = command

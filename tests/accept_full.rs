@@ -644,6 +644,261 @@ fn p6_while_the_editor_is_open_nobody_waits() {
     assert_eq!(committed(&repo), "M\ta\nA\tnew");
 }
 
+/// A repository in which `theirs` has changed `b` as `main` has not, `other` is where `main` is, and a session is under way.
+fn beside_others() -> Repo {
+    let repo = Repo::with(&[("a", "base\n"), ("b", "base\n"), ("c", "base\n")]);
+    repo.git(["switch", "-q", "-c", "theirs"]);
+    repo.write("b", "theirs\n");
+    repo.write("c", "theirs\n");
+    repo.git(["commit", "-q", "-a", "-m", "theirs"]);
+    repo.git(["switch", "-q", "main"]);
+    repo.write("b", "ours\n");
+    repo.git(["commit", "-q", "-a", "-m", "ours"]);
+    repo.git(["branch", "other"]);
+    repo.write("a", "session\n");
+    repo.write("new", "session\n");
+    repo.edio(["snapshot", "-m", "the turn"]).ok();
+    repo
+}
+
+/// What somebody does in another terminal, and what an accept that was under way then says.
+const MEANWHILE: [(&str, &[&str]); 6] = [
+    (
+        "switch -q other",
+        &["to main, and HEAD is on other", "git switch main", "--here"],
+    ),
+    (
+        "checkout -q -b feature",
+        &["to main, and HEAD is on feature", "git switch main"],
+    ),
+    (
+        "checkout -q --detach",
+        &["to main, and HEAD is on no branch", "git switch main"],
+    ),
+    (
+        "commit -q --allow-empty -m theirs",
+        &["main is at", "git log", "edio accept"],
+    ),
+    ("merge -q theirs", &["a merge is under way"]),
+    (
+        "cherry-pick -n theirs",
+        &["a conflict that is not resolved", "in conflict: b"],
+    ),
+];
+
+#[test]
+fn what_happened_to_head_while_the_editor_was_open_is_seen() {
+    for (meanwhile, said) in MEANWHILE {
+        let repo = beside_others();
+        let state = "HEAD main other; git ls-files -s; git status --porcelain";
+        edits(
+            &repo,
+            &format!(
+                "cd '{}'; git {meanwhile} >/dev/null 2>&1\n{{ git rev-parse {state}; }} > \"$HOME/seen\"",
+                repo.top.display()
+            ),
+        );
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert_eq!(ran.code, Some(3), "{meanwhile}: {ran}");
+        for said in said {
+            assert!(ran.stdout.contains(said), "{meanwhile}: {said}: {ran}");
+        }
+        fs::rename(
+            repo.outside().join("home/seen"),
+            repo.outside().join("home/then"),
+        )
+        .unwrap();
+        sh(
+            &repo,
+            &format!("{{ git rev-parse {state}; }} > \"$HOME/seen\""),
+        );
+        let then = fs::read_to_string(repo.outside().join("home/then")).unwrap();
+        assert_eq!(seen(&repo), then, "{meanwhile}: {ran}");
+        assert_eq!(repo.sessions("archive"), [""; 0], "{meanwhile}");
+        assert!(!repo.has(".git/index.lock"));
+        let next = repo.edio(["snapshot", "--if-changed"]);
+        assert!(
+            !next.ok().stderr.contains("interrupted"),
+            "{meanwhile}: {next}"
+        );
+    }
+}
+
+#[test]
+fn what_a_hook_did_to_head_is_seen() {
+    let repo = beside_others();
+    repo.hook("commit-msg", "git symbolic-ref HEAD refs/heads/other");
+    let ran = repo.edio(["accept", "feat"]);
+    ran.fails_with(3, &["to main, and HEAD is on other"]);
+    assert_eq!(repo.git(["diff", "--cached", "--name-only"]), "");
+    repo.remove(".git/hooks/commit-msg");
+    repo.git(["switch", "-q", "main"]);
+    repo.edio(["accept", "feat"]).ok();
+    assert_eq!(committed(&repo), "M\ta\nA\tnew");
+}
+
+/// What somebody does meanwhile, and what of it stays uncommitted.
+const TAKEN_MEANWHILE: [(&str, &[&str]); 4] = [
+    ("echo later > b; EDIO snapshot", &["b"]),
+    ("echo later > a; rm b; EDIO snapshot", &["a", "b"]),
+    ("EDIO restore 0", &["a", "new"]),
+    ("touch a; EDIO snapshot --if-changed", &[]),
+];
+
+#[test]
+fn p4_a_turn_taken_while_hooks_or_the_editor_run_stays_uncommitted_and_is_named() {
+    for (meanwhile, paths) in TAKEN_MEANWHILE {
+        for is_hook in [true, false] {
+            let repo = ready();
+            let edio = edio_binary().display().to_string();
+            let script = format!(
+                "cd '{}'; {} >/dev/null 2>&1 || exit 9",
+                repo.top.display(),
+                meanwhile.replace("EDIO", &edio)
+            );
+            let ran = match is_hook {
+                true => {
+                    repo.hook("pre-commit", &script);
+                    repo.edio(["accept", "feat"])
+                }
+                false => {
+                    edits(&repo, &script);
+                    repo.on_a_terminal(["accept"], "")
+                }
+            };
+            assert_eq!(ran.code, Some(0), "{meanwhile}: {ran}");
+            assert_eq!(committed(&repo), "M\ta\nA\tnew");
+            assert_eq!(repo.git(["show", "HEAD:a"]), "session");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            for path in paths {
+                let named = format!("stays uncommitted: {path} (it was changed after that turn)");
+                assert!(said.contains(&named), "{meanwhile}: {path}: {ran}");
+            }
+            assert_eq!(said.matches("stays uncommitted").count(), paths.len());
+            let status = repo.git(["status", "--porcelain"]);
+            assert_eq!(status.lines().count(), paths.len(), "{status}");
+            let files = repo.manifest();
+            repo.edio(["undo"]).ok();
+            assert_eq!(repo.manifest(), files);
+        }
+    }
+}
+
+#[test]
+fn what_a_hook_has_formatted_staged_and_taken_as_a_turn_does_not_stay_uncommitted() {
+    let repo = ready();
+    let edio = edio_binary().display();
+    repo.hook(
+        "pre-commit",
+        &format!("echo formatted > a; git add a; {edio} snapshot || exit 1"),
+    );
+    let ran = repo.edio(["accept", "feat"]);
+    assert!(!ran.ok().stderr.contains("stays uncommitted"), "{ran}");
+    assert_eq!(repo.git(["show", "HEAD:a"]), "formatted");
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+const KEPT: &str = ".git/edio/ACCEPT_EDITMSG";
+
+/// The command that the hint names for what was written, given as a person would.
+fn use_kept(repo: &Repo, ran: &Ran) {
+    let command = ran.stdout.split_once("to use it: edio ").unwrap().1;
+    let command = command.lines().next().unwrap().trim_end();
+    assert!(
+        command.contains(&repo.path(KEPT).display().to_string()),
+        "{ran}"
+    );
+    let mut shell = repo.like_edio("sh", ["accept"]);
+    let shell = shell.args(["-ec", &format!("\"$0\" {command}")]);
+    let output = shell.arg(edio_binary()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command}: {said}");
+}
+
+/// What stops an accept after the message was written: in the repository, at the end of the editor's script, and what lets
+/// it through again.
+const STOPS: [(&str, &str, &str); 6] = [
+    (
+        "echo 'echo mine >> \"$1\"; exit 1' >> .git/hooks/commit-msg",
+        "",
+        "rm .git/hooks/commit-msg",
+    ),
+    (
+        "echo ': > \"$1\"' >> .git/hooks/commit-msg",
+        "",
+        "rm .git/hooks/commit-msg",
+    ),
+    (
+        "git config commit.gpgSign true; git config gpg.program false",
+        "",
+        "git config --unset commit.gpgSign",
+    ),
+    ("", "git -C TOP switch -q -c other", "git switch -q main"),
+    (
+        "",
+        ": > TOP/.git/packed-refs.lock",
+        "rm .git/packed-refs.lock",
+    ),
+    ("", "exit 1", ""),
+];
+
+#[test]
+fn p4_what_was_written_in_the_editor_is_kept_where_anything_fails_after_it() {
+    for (before, then, after) in STOPS {
+        let repo = ready();
+        repo.hook("commit-msg", "");
+        repo.git(["config", "edio.acceptTrailers", "true"]);
+        sh(&repo, before);
+        let then = then.replace("TOP", repo.top.to_str().unwrap());
+        let write = "printf -- '-x: \\047y\\047 $HOME\\n\\nbody\\n# a comment\\n' > \"$1\"";
+        edits(&repo, &format!("{write}\n{then}"));
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert!(matches!(ran.code, Some(1 | 3)), "{before}{then}: {ran}");
+        assert!(repo.has(KEPT), "{before}{then}: {ran}");
+        sh(&repo, after);
+        use_kept(&repo, &ran);
+        let id = repo.sessions("archive").remove(0);
+        let expected = format!("-x: 'y' $HOME\n\nbody\n\nSession: {id}");
+        assert_eq!(message(&repo), expected, "{before}{then}");
+        assert_eq!(left_in_scratch(&repo), [""; 0], "{before}{then}");
+    }
+}
+
+/// What accepts have left in the scratch folder.
+fn left_in_scratch(repo: &Repo) -> Vec<String> {
+    let files = fs::read_dir(repo.path(".git/edio")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let is_of_accept = |name: &String| name.contains("accept") || name.contains("EDITMSG");
+    names.filter(is_of_accept).collect()
+}
+
+#[test]
+fn what_was_written_is_kept_as_it_is_where_it_is_no_text() {
+    let repo = ready();
+    edits(&repo, "printf 'Gr\\374\\337e\\n' > \"$1\"");
+    let ran = repo.on_a_terminal(["accept"], "");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(ran.stdout.contains(KEPT), "{ran}");
+    assert_eq!(fs::read(repo.path(KEPT)).unwrap(), b"Gr\xfc\xdfe\n");
+}
+
+#[test]
+fn a_message_that_nobody_wrote_is_not_kept() {
+    for script in [": > \"$1\"", "exit 1", "echo '# x' > \"$1\""] {
+        let repo = ready();
+        edits(&repo, script);
+        let ran = repo.on_a_terminal(["accept"], "");
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(!ran.stdout.contains("is kept"), "{ran}");
+        assert_eq!(left_in_scratch(&repo), [""; 0]);
+    }
+    let repo = ready();
+    repo.hook("commit-msg", "exit 1");
+    let ran = repo.edio(["accept", "-m", "given"]);
+    assert!(!ran.fails(1).stderr.contains("is kept"), "{ran}");
+    assert_eq!(left_in_scratch(&repo), [""; 0]);
+}
+
 #[test]
 fn the_editor_sees_the_users_plain_environment() {
     let repo = ready();

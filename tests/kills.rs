@@ -681,6 +681,29 @@ fn p5_an_undo_and_a_redo_of_an_accept_where_something_was_staged_since() {
     Scene::new(repo, &["redo"]).survives_everywhere();
 }
 
+#[test]
+fn p5_an_undo_and_a_redo_of_an_accept_where_a_folder_was_staged_in_the_place_of_a_file() {
+    for was_staged in [true, false] {
+        let accepted = || {
+            let repo = accepted_soon();
+            repo.write("q", "4\n");
+            if was_staged {
+                repo.git(["add", "q"]);
+            }
+            repo.edio(["accept", "feat"]).ok();
+            let staged = repo.git(["hash-object", "-w", "a.x"]);
+            let entry = format!("100644,{staged},q/r");
+            repo.git(["update-index", "--force-remove", "q"]);
+            repo.git(["update-index", "--add", "--cacheinfo", &entry]);
+            repo
+        };
+        Scene::new(accepted(), &["undo"]).survives_everywhere();
+        let repo = accepted();
+        repo.edio(["undo"]).ok();
+        Scene::new(repo, &["redo"]).survives_everywhere();
+    }
+}
+
 impl Scene {
     /// Has it killed at this call, `between` done, and the next edio settle it. Returns what happened, in words; `None` where
     /// there is no such call.

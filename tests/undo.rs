@@ -863,6 +863,75 @@ fn an_open_merge_keeps_an_accept_from_being_taken_back() {
     says_no(&repo, "undo", 3, &["merge"]);
 }
 
+/// The commit of an accept adds the one path, and then the other is staged, where only one of them can be.
+#[test]
+fn p4_what_is_staged_in_the_way_of_what_an_undo_stages_is_named_and_staged_again_by_the_redo() {
+    for (committed, later) in [("q", "q/r"), ("q/r", "q")] {
+        for was_staged in [false, true] {
+            let repo = Repo::with(&[("a", "base\n")]);
+            repo.write(committed, "session\n");
+            if was_staged {
+                repo.git(["add", committed]);
+            }
+            repo.edio(["snapshot"]).ok();
+            repo.edio(["accept", "feat"]).ok();
+            repo.remove("q");
+            repo.write(later, "only staged\n");
+            repo.git(["add", "."]);
+            repo.write(later, "on disk\n");
+            let before = index(&repo);
+            let ran = repo.edio(["undo"]);
+            let named = format!("  no longer staged: {later} (what was staged: git ");
+            let command = ran.ok().stderr.split_once(&named);
+            match command.and_then(|(_, rest)| rest.split_once(')')) {
+                Some((command, _)) => {
+                    assert!(was_staged, "{ran}");
+                    assert_eq!(repo.git(command.split(' ')), "only staged");
+                }
+                None => {
+                    assert!(!was_staged, "{ran}");
+                    assert_eq!(repo.git(["show", &format!(":{later}")]), "only staged");
+                }
+            }
+            repo.git(["gc", "-q", "--prune=now"]);
+            let ran = repo.edio(["redo"]);
+            assert!(!ran.ok().stderr.contains("no longer staged"), "{ran}");
+            assert_eq!(index(&repo), before, "{committed}, {was_staged}");
+            repo.fsck();
+        }
+    }
+}
+
+#[test]
+fn p6_a_branch_that_is_left_meanwhile_is_not_taken_back() {
+    let repo = turns(&["session"]);
+    repo.edio(["accept", "feat"]).ok();
+    repo.git(["branch", "other"]);
+    let before = repo.git(["for-each-ref", "refs/heads"]);
+    // A git that lets somebody else go to another branch after HEAD was looked at.
+    let real = crate::accept::which(&repo, "git");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *symbolic-ref*) : > \"$HOME/looked\" ;; *diff-tree*)\n\
+         test -e \"$HOME/looked\" && {{ : > \"$HOME/done\"\n\
+         {real} symbolic-ref HEAD refs/heads/other; }} ;;\nesac\nexec {real} \"$@\"\n"
+    );
+    let bin = repo.outside().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    repo.write(bin.join("git"), script);
+    repo.chmod(bin.join("git"), 0o755);
+    let path = format!("{}:{}", bin.display(), crate::common::path());
+    let mut command = repo.command(["undo"]);
+    let ran = repo.ran(command.env("PATH", path));
+    ran.fails_with(3, &["the accept went to main, and HEAD is on other"]);
+    assert!(repo.outside().join("home/done").exists());
+    assert_eq!(repo.git(["for-each-ref", "refs/heads"]), before);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(!repo.has(".git/index.lock"));
+    repo.git(["switch", "-q", "main"]);
+    repo.edio(["undo"]).ok();
+    assert_eq!(repo.git(["log", "--format=%s"]), "base");
+}
+
 #[test]
 fn where_the_users_reference_hook_says_no_the_accept_stays_whole() {
     let repo = turns(&["session"]);

@@ -17,7 +17,7 @@ use super::super::ops::{self, Operation};
 use super::super::restore::clear_folder;
 use super::super::side::{self, Part};
 use super::super::workspace::{Locked, Workspace};
-use super::staged::{Unstaged, UnstagedPath, entries_before, is_other_content};
+use super::staged::{Changed, Unstaged, UnstagedPath, entries_before, is_other_content};
 
 /// git's lock on the user's index. Dropped, it is given back, with the index as it was unless [`IndexLock::finish`] ran.
 pub struct IndexLock {
@@ -236,7 +236,8 @@ impl IndexLock {
         Ok(())
     }
 
-    /// What the user's index has otherwise than the accept left it, where its commit changed something.
+    /// What the user's index has otherwise than the accept left it, where its commit changed something; and what it has in
+    /// the way of that, a folder where there was a file or the other way round, and the prepared one has not.
     ///
     /// # Errors
     ///
@@ -248,9 +249,9 @@ impl IndexLock {
         changes: &[Difference],
     ) -> Result<Vec<UnstagedPath>> {
         let before = entries_before(workspace, accept)?;
-        let now = self.entries(workspace)?;
-        let (before, now) = (by_path(&before), by_path(&now));
-        let mut staged = Vec::new();
+        let entries = self.entries(workspace)?;
+        let (before, now) = (by_path(&before), by_path(&entries));
+        let mut staged = self.displaced(workspace, &entries, changes)?;
         for change in changes {
             let had = before.get(&change.path).map_or(&[][..], Vec::as_slice);
             let has = now.get(&change.path).map_or(&[][..], Vec::as_slice);
@@ -262,7 +263,34 @@ impl IndexLock {
                 });
             }
         }
+        staged.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(staged)
+    }
+
+    /// What these entries of the user's index have beside the changed paths, and the prepared index has not.
+    fn displaced(
+        &self,
+        workspace: &Locked,
+        entries: &[IndexEntry],
+        changes: &[Difference],
+    ) -> Result<Vec<UnstagedPath>> {
+        let changed = Changed::by(changes);
+        let beside = entries.iter().filter(|it| changed.is_beside(&it.path));
+        let beside: Vec<&IndexEntry> = beside.collect();
+        if beside.is_empty() {
+            return Ok(Vec::new());
+        }
+        let prepared = workspace.git.list_index(&self.index.file)?.entries;
+        let prepared: BTreeSet<_> = prepared.iter().map(content).collect();
+        let gone = beside
+            .into_iter()
+            .filter(|entry| !prepared.contains(&content(entry)));
+        Ok(gone
+            .map(|entry| UnstagedPath {
+                path: entry.path.clone(),
+                part: Some(Part::of_stage(entry.stage)),
+            })
+            .collect())
     }
 
     fn entries(&self, workspace: &Locked) -> Result<Vec<IndexEntry>> {
@@ -423,6 +451,11 @@ fn by_path(entries: &[IndexEntry]) -> BTreeMap<&RepoPath, Vec<IndexEntry>> {
     by_path
 }
 
+/// What an entry has staged, and where.
+fn content(entry: &IndexEntry) -> (&RepoPath, u8, &Oid) {
+    (&entry.path, entry.stage, &entry.oid)
+}
+
 /// The entry that an accept leaves in the index, where these were before.
 fn as_accepted(change: &Difference, before: &[IndexEntry]) -> Option<IndexEntry> {
     let new = change.new.as_ref()?;
@@ -453,13 +486,36 @@ fn before_undo(
     let Some(accept) = operation(&undo.undoes)? else {
         return Ok(None);
     };
-    let is_as_left = entries_before(workspace, again)? == entries_before(workspace, &accept)?;
-    let Some(side) = undo.side.as_ref().filter(|_| is_as_left) else {
+    let Some(side) = &undo.side else {
         return Ok(None);
     };
     let entries = side::index_entries(workspace, side)?;
+    let left = left_by_undo(entries_before(workspace, &accept)?, &entries, changes);
+    if entries_before(workspace, again)? != left {
+        return Ok(None);
+    }
     // Of what is forgotten since, the commit has what there is.
     Ok(are_kept(workspace, &entries, side, changes)?.then_some(entries))
+}
+
+/// The entries that the undo of an accept leaves, where it puts these back and there were those: what does not stand in the
+/// way stays.
+fn left_by_undo(
+    mut put_back: Vec<IndexEntry>,
+    there: &[IndexEntry],
+    changes: &[Difference],
+) -> Vec<IndexEntry> {
+    let changed = Changed::by(changes);
+    let paths: BTreeSet<RepoPath> = put_back.iter().map(|entry| entry.path.clone()).collect();
+    let folders: BTreeSet<RepoPath> = paths.iter().flat_map(RepoPath::ancestors).collect();
+    let stays = |path: &RepoPath| {
+        let is_in_one = path.ancestors().any(|folder| paths.contains(&folder));
+        changed.is_beside(path) && !is_in_one && !paths.contains(path) && !folders.contains(path)
+    };
+    let stay = there.iter().filter(|entry| stays(&entry.path));
+    put_back.extend(stay.cloned());
+    put_back.sort_by(|one, other| (&one.path, one.stage).cmp(&(&other.path, other.stage)));
+    put_back
 }
 
 /// Has the commit, the one before it or the side commit the content of all these entries?

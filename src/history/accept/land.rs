@@ -85,6 +85,7 @@ fn land_branch(
     moment: Moment,
 ) -> Result<(IndexLock, Unstaged)> {
     let lock = IndexLock::take(workspace)?;
+    refuse_moved_head(workspace, operation)?;
     let mut unstaged = save_staged(workspace, session, changes, moment)?;
     let operation = Operation {
         side: unstaged.saved.clone(),
@@ -98,6 +99,44 @@ fn land_branch(
         return Err(error);
     }
     Ok((lock, unstaged))
+}
+
+/// With the index locked, where no git that works on it can come in between: HEAD is where the commit is to go, and stands
+/// on what the commit stands on. Hooks ran and a person wrote since that was looked at first.
+///
+/// # Errors
+///
+/// It is elsewhere, or git has something open.
+fn refuse_moved_head(workspace: &Locked, operation: &Operation) -> Result<()> {
+    refuse_open_operation(workspace)?;
+    let (branch, tip) = workspace.git.head()?;
+    let there = Head {
+        commit: operation.head_before.clone(),
+        branch: operation.branch.clone(),
+    };
+    let refused = refuse_other(
+        workspace,
+        branch.as_deref(),
+        &there,
+        "the commit was to go to",
+    );
+    refused.map_err(|error| match operation.undoes {
+        None => error.hint("or to commit it here: edio accept --here"),
+        Some(_) => error,
+    })?;
+    if tip == there.commit {
+        return Ok(());
+    }
+    let name = short_branch(branch.as_deref().unwrap_or("HEAD"));
+    let id = |commit: &Option<Oid>| {
+        let id = commit.as_ref().map(Oid::short);
+        id.unwrap_or("no commit").to_owned()
+    };
+    let (now, before) = (id(&tip), id(&there.commit));
+    let what = format!("{name} is at {now} by now: the commit was to stand on {before}");
+    Err(Error::refused(what)
+        .hint("see what came there: git log")
+        .hint("then accept the work anew: edio accept"))
 }
 
 /// Makes the commit of an accept that was taken back the branch's again. `undo` is what took it back. Returns what was
@@ -189,8 +228,7 @@ pub fn take_back(
     operation: &Operation,
     moment: Moment,
 ) -> Result<Unstaged> {
-    refuse_open_operation(workspace)?;
-    refuse_moved_branch(workspace, &session, operation)?;
+    refuse_to_take_back(workspace, &session, operation)?;
     session.refuse_damaged()?;
     wait_for_packed_refs(workspace)?;
     let changes = changes_of(workspace, operation)?;
@@ -246,6 +284,8 @@ fn take_branch_back(
 ) -> TakenBack {
     let early = |error: Error| Box::new((None, error));
     let lock = IndexLock::take(workspace).map_err(early)?;
+    // A git that held the lock until now may have moved HEAD, or begun a merge.
+    refuse_to_take_back(workspace, &session, back.accept).map_err(early)?;
     lock.prepare_back(workspace, back.accept, back.changes)
         .map_err(early)?;
     let staged = lock.staged_since(workspace, back.accept, back.changes);
@@ -374,6 +414,11 @@ fn branch_tip(workspace: &Locked, accept: &Operation) -> Result<Option<Oid>> {
         return Ok(workspace.git.head()?.1);
     };
     tip_of(workspace, branch)
+}
+
+fn refuse_to_take_back(workspace: &Locked, session: &Session, accept: &Operation) -> Result<()> {
+    refuse_open_operation(workspace)?;
+    refuse_moved_branch(workspace, session, accept)
 }
 
 fn refuse_moved_branch(workspace: &Locked, session: &Session, operation: &Operation) -> Result<()> {

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::error::{Error, Result, While};
 use crate::gitengine::{Oid, PrivateIndex};
+use crate::shell;
 
 use super::super::credit;
 use super::super::turn::Turn;
@@ -15,6 +16,11 @@ use super::Prepared;
 
 /// How the names of the folders begin that are made in the scratch folder for hooks and the editor.
 pub const HOOKS_FOLDER: &str = "stage-accept-";
+
+/// The file with what a person wrote, while it is not known what comes of it.
+const WRITTEN: &str = "WRITTEN";
+/// The file in the scratch folder that it stays in where nothing was committed: of the last accept that failed.
+const KEPT: &str = "ACCEPT_EDITMSG";
 
 /// Are the hooks asked that can say no?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +135,7 @@ impl Hooks {
         let write = |text: &str| {
             fs::write(&file, text).or_cannot(|| format!("can't write {}", file.display()))
         };
-        let read = || {
-            fs::read_to_string(&file)
-                .or_cannot(|| format!("can't read the message in {}", file.display()))
-        };
+        let read = || read_message(&file);
         write(text)?;
         let name = file.to_string_lossy().into_owned();
         if self.has("prepare-commit-msg") {
@@ -140,8 +143,7 @@ impl Hooks {
         }
         let by_hand = editor.is_some();
         if let Some(editor) = editor {
-            editor(&file)?;
-            write(&cleaned(workspace, &read()?)?)?;
+            write(&self.written(workspace, &file, editor)?)?;
         }
         if !trailers.is_empty() {
             write(&credit::with_trailers(workspace, &read()?, trailers)?)?;
@@ -157,6 +159,36 @@ impl Hooks {
                 "the hooks left no message: nothing was committed",
             )),
         }
+    }
+
+    /// Has a person write the message in this file. Returns it as `commit.cleanup` wants it; the file beside it has it, too, and
+    /// keeps it, whatever hooks make of the other.
+    fn written(&self, workspace: &Workspace, file: &Path, editor: Editor<'_>) -> Result<String> {
+        let written = self.files.path().join(WRITTEN);
+        let draft = fs::read(file).ok();
+        let edited = match editor(file) {
+            // It was left on purpose, it may be, and nothing is written.
+            Err(error) if fs::read(file).ok() == draft => return Err(error),
+            edited => edited,
+        };
+        fs::copy(file, &written).or_cannot(|| cannot_keep(&written))?;
+        let text = cleaned(workspace, &read_message(file)?)?;
+        fs::write(&written, &text).or_cannot(|| cannot_keep(&written))?;
+        edited.map(|()| text)
+    }
+
+    /// Nothing was committed, for this reason. What a person wrote stays in a file, and a hint names it.
+    pub fn keep_written(&self, workspace: &Workspace, error: Error) -> Error {
+        let written = self.files.path().join(WRITTEN);
+        let is_something = fs::read(&written).is_ok_and(|text| !text.trim_ascii().is_empty());
+        let kept = workspace.scratch().join(KEPT);
+        if !is_something || fs::rename(&written, &kept).is_err() {
+            return error;
+        }
+        let file = shell::word(kept.as_os_str().as_encoded_bytes());
+        error.hint(format!(
+            "what you wrote is kept; to use it: edio accept -m \"$(cat {file})\""
+        ))
     }
 
     /// Tells `post-commit`. The commit is made: what the hook says of it changes nothing.
@@ -178,6 +210,19 @@ impl Hooks {
                 .hint("mend what it names, or leave it out: edio accept --no-verify"),
         )
     }
+}
+
+/// Removes what an accept before this one has kept, if there is something.
+pub fn remove_kept(workspace: &Workspace) {
+    let _ = fs::remove_file(workspace.scratch().join(KEPT));
+}
+
+fn read_message(file: &Path) -> Result<String> {
+    fs::read_to_string(file).or_cannot(|| format!("can't read the message in {}", file.display()))
+}
+
+fn cannot_keep(file: &Path) -> String {
+    format!("can't write {}", file.display())
 }
 
 fn with_end(text: &str) -> String {

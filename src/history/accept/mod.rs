@@ -24,8 +24,8 @@ pub use self::content::Extent;
 pub use self::index::{has_locked, index_lock, remove_dead_lock};
 use self::land::{Landed, land};
 pub use self::land::{go_on_after_kill, land_again, settle, take_back};
-use self::message::Hooks;
 pub use self::message::{HOOKS_FOLDER, Message, Verify};
+use self::message::{Hooks, remove_kept};
 pub use self::prepare::{Onto, Prepared, Uncommitted, Unsaved, Wish, prepare, uncommitted};
 pub use self::staged::{Unstaged, UnstagedPath, would_unstage};
 use super::baseline;
@@ -74,17 +74,39 @@ pub struct Accepted {
 ///
 /// # Errors
 ///
-/// A hook said no, there is no message or no identity, or the index is locked: HEAD, index and session are as before.
+/// A hook said no, there is no message or no identity, or the index is locked: HEAD, index and session are as before. What
+/// a person wrote in the editor is kept.
 pub fn accept(
     workspace: &mut Locked,
-    mut prepared: Prepared,
+    prepared: Prepared,
     message: Message<'_>,
     verify: Verify,
     moment: Moment,
 ) -> Result<Accepted> {
     let hooks = Hooks::of(workspace, verify)?;
+    match commit(workspace, prepared, message, &hooks, moment) {
+        Ok(accepted) => {
+            remove_kept(workspace);
+            Ok(accepted)
+        }
+        Err(error) => Err(hooks.keep_written(workspace, error)),
+    }
+}
+
+fn commit(
+    workspace: &mut Locked,
+    mut prepared: Prepared,
+    message: Message<'_>,
+    hooks: &Hooks,
+    moment: Moment,
+) -> Result<Accepted> {
     let (tree, message) =
         workspace.while_free(|workspace| hooks.ask(workspace, &prepared, message))?;
+    let mut session = still_there(workspace, &prepared.session)?;
+    let current = session.current()?.clone();
+    if current.commit != prepared.session.current()?.commit {
+        prepared.see_taken_meanwhile(workspace, &current)?;
+    }
     let left = left_by_hooks(
         uncommitted(workspace, &prepared)?,
         workspace,
@@ -101,8 +123,6 @@ pub fn accept(
     }
     let commit = write_commit(workspace, &prepared.tree, &prepared.head, &message)?;
     let text = format!("accept {}", subject(&message));
-    let mut session = still_there(workspace, &prepared.session)?;
-    let current = session.current()?.clone();
     let operation = Operation {
         goes_on: prepared.continues,
         to: prepared.last.commit.clone(),

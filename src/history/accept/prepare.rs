@@ -68,6 +68,16 @@ pub struct Prepared {
     pub(super) continues: bool,
 }
 
+impl Prepared {
+    /// Sees where the work tree stands by now, by a turn or step that somebody took since: the hooks may change files, and an
+    /// agent may work while an editor is open. What is committed stays as it is; so that, too, is uncommitted.
+    pub(super) fn see_taken_meanwhile(&mut self, workspace: &Locked, current: &Turn) -> Result<()> {
+        self.now = current.tree.clone();
+        self.skipped.extend(side::all_skipped(workspace, current)?);
+        Ok(())
+    }
+}
+
 /// Why a path stays uncommitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncommitted {

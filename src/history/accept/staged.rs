@@ -30,13 +30,13 @@ pub struct UnstagedPath {
 }
 
 /// What a commit changes, by path.
-struct Changed<'a> {
+pub(super) struct Changed<'a> {
     paths: BTreeMap<&'a RepoPath, &'a Difference>,
     folders: BTreeSet<RepoPath>,
 }
 
 impl<'a> Changed<'a> {
-    fn by(changes: &'a [Difference]) -> Self {
+    pub(super) fn by(changes: &'a [Difference]) -> Self {
         let paths = changes.iter().map(|change| (&change.path, change));
         let folders = changes.iter().flat_map(|change| change.path.ancestors());
         Self {
@@ -48,9 +48,13 @@ impl<'a> Changed<'a> {
     /// Does what the index has here change with it? A file that takes the place of a folder takes along what the index has
     /// below it, and the other way round.
     fn concerns(&self, path: &RepoPath) -> bool {
-        self.paths.contains_key(path)
-            || self.folders.contains(path)
-            || path.ancestors().any(|it| self.paths.contains_key(&it))
+        self.paths.contains_key(path) || self.is_beside(path)
+    }
+
+    /// Does it, though it is none of the changed paths itself?
+    pub(super) fn is_beside(&self, path: &RepoPath) -> bool {
+        let is_within = || path.ancestors().any(|it| self.paths.contains_key(&it));
+        !self.paths.contains_key(path) && (self.folders.contains(path) || is_within())
     }
 
     /// Does an entry have content that neither side of the change has?
