@@ -690,7 +690,7 @@ const MEANWHILE: [(&str, &[&str]); 6] = [
 fn what_happened_to_head_while_the_editor_was_open_is_seen() {
     for (meanwhile, said) in MEANWHILE {
         let repo = beside_others();
-        let state = "HEAD main other; git ls-files -s; git status --porcelain";
+        let state = "HEAD main other; git ls-files -s";
         edits(
             &repo,
             &format!(
