@@ -690,11 +690,14 @@ const MEANWHILE: [(&str, &[&str]); 6] = [
 fn what_happened_to_head_while_the_editor_was_open_is_seen() {
     for (meanwhile, said) in MEANWHILE {
         let repo = beside_others();
-        let state = "HEAD main other; git ls-files -s; git status --porcelain";
+        let state = "HEAD main other; git ls-files -s";
+        // Whatever the surroundings of edio are.
+        let git =
+            "env -i PATH=\"$PATH\" GIT_CONFIG_NOSYSTEM=1 git -c user.name=me -c user.email=me";
         edits(
             &repo,
             &format!(
-                "cd '{}'; git {meanwhile} >/dev/null 2>&1\n{{ git rev-parse {state}; }} > \"$HOME/seen\"",
+                "cd '{}'; {git} {meanwhile} >/dev/null 2>&1\n{{ git rev-parse {state}; }} > \"$HOME/seen\"",
                 repo.top.display()
             ),
         );

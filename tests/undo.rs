@@ -910,9 +910,10 @@ fn p6_a_branch_that_is_left_meanwhile_is_not_taken_back() {
     let before = repo.git(["for-each-ref", "refs/heads"]);
     // A git that lets somebody else go to another branch after HEAD was looked at.
     let real = crate::accept::which(&repo, "git");
+    let notes = repo.outside().display().to_string();
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *symbolic-ref*) : > \"$HOME/looked\" ;; *diff-tree*)\n\
-         test -e \"$HOME/looked\" && {{ : > \"$HOME/done\"\n\
+        "#!/bin/sh\ncase \"$*\" in *symbolic-ref*) : > '{notes}/looked' ;; *diff-tree*)\n\
+         test -e '{notes}/looked' && {{ : > '{notes}/done'\n\
          {real} symbolic-ref HEAD refs/heads/other; }} ;;\nesac\nexec {real} \"$@\"\n"
     );
     let bin = repo.outside().join("bin");
@@ -923,7 +924,7 @@ fn p6_a_branch_that_is_left_meanwhile_is_not_taken_back() {
     let mut command = repo.command(["undo"]);
     let ran = repo.ran(command.env("PATH", path));
     ran.fails_with(3, &["the accept went to main, and HEAD is on other"]);
-    assert!(repo.outside().join("home/done").exists());
+    assert!(repo.outside().join("done").exists());
     assert_eq!(repo.git(["for-each-ref", "refs/heads"]), before);
     assert_eq!(repo.git(["status", "--porcelain"]), "");
     assert!(!repo.has(".git/index.lock"));
