@@ -284,6 +284,23 @@ fn p7_a_variable_that_bounds_the_search_for_the_repository_costs_no_process() {
 }
 
 #[test]
+fn p7_files_that_a_filter_fails_for_start_no_more_processes() {
+    let count = |files| {
+        let repo = session(1, 5);
+        repo.git(["config", "filter.x.clean", "false"]);
+        repo.write(".gitattributes", "*.x filter=x\n");
+        for number in 0..files {
+            repo.write(format!("{number}.x"), "x");
+        }
+        repo.edio(["snapshot"]).ok();
+        let processes = processes(&repo, &["snapshot", "--if-changed"]);
+        processes.at_most(28);
+        processes.count()
+    };
+    assert_eq!(count(30), count(90));
+}
+
+#[test]
 fn p7_the_processes_of_a_restore() {
     let plan = processes(&session(3, 5), &["restore", "1", "--dry-run"]);
     let here = processes(&session(3, 5), &["restore", "@"]);
