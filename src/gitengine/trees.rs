@@ -173,6 +173,32 @@ impl Git {
         self.entries(&[], tree, paths)
     }
 
+    /// What a tree has at these paths, where it has files or links there, with the sizes of what is in them, where they are
+    /// known.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn sized_entries_at(
+        &self,
+        tree: &Oid,
+        paths: &[RepoPath],
+    ) -> Result<Vec<(RepoPath, Entry, Option<u64>)>> {
+        let mut found = Vec::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let ask = self.ask("ls-tree").args(["-l", "-z", "--full-tree"]);
+            let ask = ask.arg("--end-of-options").arg(tree);
+            let paths = paths.iter().map(|path| os_path(path.as_bytes()));
+            let output = ask.args(paths).run()?;
+            for record in output.split_str("\0") {
+                if let Some((path, entry)) = parse(record) {
+                    found.push((path_of_tree(path)?, entry, size(record)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// What a tree has at these paths and below them.
     ///
     /// # Errors
@@ -299,6 +325,12 @@ impl Git {
 /// No work tree can hold it.
 pub(super) fn path_of_tree(path: &[u8]) -> Result<RepoPath> {
     RepoPath::new(path).ok_or_else(|| GitError::Path(RepoPath::of_unholdable(path)))
+}
+
+/// `100644 blob <id> <size, padded> TAB path`. The size may be none.
+fn size(record: &[u8]) -> Option<u64> {
+    let (head, _) = record.split_once_str("\t")?;
+    head.rsplit_once_str(" ")?.1.to_str().ok()?.parse().ok()
 }
 
 /// `100644 blob <id> TAB path`.

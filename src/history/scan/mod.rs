@@ -13,7 +13,7 @@ mod recent;
 mod unheld;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -367,11 +367,17 @@ fn judge(
     Ok((passed, included))
 }
 
-/// Keeps files over the limit that the current snapshot holds just as they are: they cost nothing more.
+/// Keeps files over the limit that the current snapshot holds just as they are: they cost nothing more. Only one of the
+/// same size is read.
 fn keep_large(workspace: &Locked, base: &Base, passed: &mut Passed) -> Result<()> {
-    let is_large = |skipped: &&Skipped| matches!(skipped.why, Why::TooLarge(_));
-    let large = passed.skipped.iter().filter(is_large);
-    let large: Vec<RepoPath> = large.map(|skipped| skipped.path.clone()).collect();
+    let large = passed
+        .skipped
+        .iter()
+        .filter_map(|skipped| match skipped.why {
+            Why::TooLarge(bytes) => Some((skipped.path.clone(), bytes)),
+            _ => None,
+        });
+    let large: BTreeMap<RepoPath, u64> = large.collect();
     if large.is_empty() {
         return Ok(());
     }
@@ -379,7 +385,11 @@ fn keep_large(workspace: &Locked, base: &Base, passed: &mut Passed) -> Result<()
         return Ok(());
     };
     let git = &workspace.git;
-    for (path, entry) in git.entries_at(&tree, &large)? {
+    let paths: Vec<RepoPath> = large.keys().cloned().collect();
+    for (path, entry, bytes) in git.sized_entries_at(&tree, &paths)? {
+        if bytes.is_some() && bytes.as_ref() != large.get(&path) {
+            continue;
+        }
         let now = disk_blob_id(&git.work_tree, &path, git.format);
         if now.is_ok_and(|now| now.as_ref() == Some(&entry.oid)) {
             passed.take_large(path, base);
