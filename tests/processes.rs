@@ -301,6 +301,34 @@ fn p7_files_that_a_filter_fails_for_start_no_more_processes() {
 }
 
 #[test]
+fn p7_what_a_tree_has_at_many_paths_is_read_folder_by_folder() {
+    let count = |files: usize| {
+        let repo = session(0, 2);
+        repo.write("made/kept", "k");
+        repo.edio(["snapshot"]).ok();
+        for n in 0..files {
+            repo.write(format!("made/{n}"), "now\n");
+        }
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "1"]).ok();
+        repo.write(".git/info/exclude", "/made/*\n!/made/kept\n");
+        for n in 0..files {
+            repo.write(format!("made/{n}"), "ignored\n");
+        }
+        repo.edio(["restore", "2"]).ok();
+        assert_eq!(repo.read("made/0"), "now\n");
+        let ran = repo.ran(&mut repo.command(["undo"]));
+        assert_eq!(
+            repo.read(format!("made/{}", files - 1)),
+            "ignored\n",
+            "{ran}"
+        );
+        processes(&repo, &["redo"]).count()
+    };
+    assert_eq!(count(300), count(900));
+}
+
+#[test]
 fn p7_the_processes_of_a_restore() {
     let plan = processes(&session(3, 5), &["restore", "1", "--dry-run"]);
     let here = processes(&session(3, 5), &["restore", "@"]);
