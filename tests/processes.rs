@@ -301,6 +301,33 @@ fn p7_files_that_a_filter_fails_for_start_no_more_processes() {
 }
 
 #[test]
+fn p7_a_deleted_file_costs_nothing_in_a_sparse_checkout() {
+    let repo = session(0, 5);
+    repo.write("away/y", "1\n");
+    repo.commit("more");
+    repo.git(["sparse-checkout", "set", "--cone", "src"]);
+    repo.remove("src/3");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["snapshot"]).ok();
+    assert!(repo.in_turn(2, "src/3").is_none() && repo.in_turn(2, "away/y").is_some());
+    processes(&repo, &["snapshot", "--if-changed"]).at_most(4);
+    // What is lost beside it is asked for.
+    repo.write("away/y", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("away");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(4, "away/y").as_deref(), Some("1\n"));
+    repo.git(["checkout", "-q", "src/3"]);
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(5, "src/3").as_deref(), Some("3\n"));
+    // Flagged while it is there, and then away: it is absent, not deleted.
+    repo.git(["update-index", "--skip-worktree", "src/3"]);
+    repo.remove("src/3");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(6, "src/3").as_deref(), Some("3\n"));
+}
+
+#[test]
 fn p7_what_a_tree_has_at_many_paths_is_read_folder_by_folder() {
     let count = |files: usize| {
         let repo = session(0, 2);

@@ -151,7 +151,7 @@ fn scan_with(
     let is_cached = base.is_cached();
     match scan_from(workspace, base, &rules, meanwhile) {
         // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
-        Ok(scan) if is_cached && scan.lost_tracked() && workspace.git.is_sparse => scan_from(
+        Ok(scan) if is_cached && workspace.git.is_sparse && scan.has_lost_more() => scan_from(
             workspace,
             Base::users(workspace, &rules.choice)?,
             &rules,
@@ -555,11 +555,42 @@ impl Scan {
             || self.base.has(path) && !gone.contains(path)
     }
 
-    /// Has the index lost paths that the user's index has?
-    fn lost_tracked(&self) -> bool {
+    /// The paths that the index has lost and the user's index has.
+    fn lost_tracked(&self) -> impl Iterator<Item = &RepoPath> {
         let extras = &self.base.extras;
-        let mut lost = self.passed.gone.iter().chain(&self.base.dropped);
-        lost.any(|path| extras.binary_search(path).is_err())
+        let lost = self.passed.gone.iter().chain(&self.base.dropped);
+        lost.filter(|path| extras.binary_search(path).is_err())
+    }
+
+    /// Has it lost some that the user's index was not asked about yet?
+    fn has_lost_more(&self) -> bool {
+        let mut lost = self.lost_tracked();
+        lost.any(|path| !self.base.missed.contains(path))
+    }
+
+    /// What is lost in a sparse checkout, and should be there by the user's index: that need not be asked about it again, as
+    /// long as it is the same.
+    fn missed(&self, workspace: &Locked) -> Result<BTreeSet<RepoPath>> {
+        let top = &workspace.git.work_tree;
+        // Of what is there git does not tell whether it may be absent.
+        let is_away = |path: &&RepoPath| {
+            let meta = path.below(top).symlink_metadata();
+            meta.is_err_and(|error| gate::is_gone(&error))
+        };
+        let lost = self.lost_tracked().filter(is_away).cloned();
+        let mut lost: BTreeSet<RepoPath> = match workspace.git.is_sparse {
+            true => lost.collect(),
+            false => BTreeSet::new(),
+        };
+        if self.base.is_cached() || lost.is_empty() {
+            lost.retain(|path| self.base.missed.contains(path));
+            return Ok(lost);
+        }
+        let listing = workspace.git.list_index(&workspace.git.users_index())?;
+        let expected = listing.entries.iter().filter(|entry| !entry.skip_worktree);
+        let expected: BTreeSet<&RepoPath> = expected.map(|entry| &entry.path).collect();
+        lost.retain(|path| expected.contains(path));
+        Ok(lost)
     }
 
     /// Makes what the scan left behind the cache for the next one.
@@ -588,11 +619,12 @@ impl Scan {
         let recent = self.recent.iter().chain(converted.into_iter().flatten());
         workspace.state.recent = recent.chain(still).cloned().collect();
         let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
-        workspace.state.cache = stamp.map(|file| self.into_cache(file));
+        let missed = self.missed(workspace)?;
+        workspace.state.cache = stamp.map(|file| self.into_cache(file, missed));
         Ok(())
     }
 
-    fn into_cache(self, file: FileStamp) -> Cache {
+    fn into_cache(self, file: FileStamp, missed: BTreeSet<RepoPath>) -> Cache {
         let attribute_files = self.attribute_files;
         let unfiltered = self.skipped.into_iter();
         let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
@@ -633,6 +665,7 @@ impl Scan {
             choice,
             flagged: self.base.flagged,
             doubtful,
+            missed,
         }
     }
 }
