@@ -828,6 +828,59 @@ fn p2_what_a_filter_fails_for_is_held_as_it_is_named_and_kept_out_of_commits() {
     }
 }
 
+/// A filter that fails for what begins with `bad`, and writes the rest in large letters.
+fn choosy(repo: &Repo) -> String {
+    script(
+        repo,
+        "choosy",
+        "c=$(cat; echo .); case $c in bad*) exit 1;; esac; printf %s \"${c%.}\" | tr a-z A-Z",
+    )
+}
+
+#[test]
+fn p2_those_that_a_filter_fails_for_are_named_and_no_others_however_many_they_are() {
+    for required in ["false", "true"] {
+        let repo = repo_with("", &[]);
+        let program = choosy(&repo);
+        let settings = [
+            ("filter.x.clean", &*program),
+            ("filter.x.required", required),
+        ];
+        set(&repo, &settings);
+        repo.write(".gitattributes", "*.x filter=x\n*.t filter=x text=auto\n");
+        let mut bad = Vec::new();
+        for number in 0..8 {
+            repo.write(format!("{number}.good.x"), format!("good {number}\r\n"));
+            for end in ["x", "t"] {
+                let name = format!("{number}.bad.{end}");
+                repo.write(&name, format!("bad {number}\r\n"));
+                bad.push(name);
+            }
+            repo.write(format!("{number}.plain"), "bad\n");
+        }
+        bad.sort();
+        for turn in 1..=2 {
+            let record = repo.edio(["snapshot", "--json"]).json().remove(0);
+            let skipped = record["skipped"].as_array().unwrap().iter();
+            let named: Vec<&str> = skipped.map(|it| it["path"].as_str().unwrap()).collect();
+            assert_eq!(named, bad, "required = {required}");
+            for number in 0..8 {
+                let held = |end| repo.in_turn(turn, &format!("{number}.{end}")).unwrap();
+                assert_eq!(held("good.x"), format!("GOOD {number}\r\n"));
+                assert_eq!(held("bad.x"), format!("bad {number}\r\n"));
+                assert_eq!(held("bad.t"), format!("bad {number}\r\n"));
+            }
+            repo.write("other", "changed\n");
+        }
+        repo.edio(["accept", "feat"]).ok();
+        let committed = repo.git(["show", "--format=", "--name-only", "HEAD"]);
+        let is_bad = |path: &str| bad.iter().any(|name| name == path);
+        assert!(!committed.lines().any(is_bad), "{committed}");
+        assert!(committed.contains("0.good.x"), "{committed}");
+        repo.fsck();
+    }
+}
+
 #[test]
 fn a_filter_that_is_mended_is_tried_again_though_its_file_has_not_changed() {
     let repo = repo_with("", &[("filter.x.clean", "false")]);

@@ -336,6 +336,65 @@ fn codex_reads_with_commands_and_writes_with_patches() {
 }
 
 #[test]
+fn what_stands_in_a_file_is_no_failure_of_the_call_that_reads_it() {
+    let contents = [
+        "exit code: 1\nmore\n",
+        "more\nExit code: 1\n",
+        "{\"exit_code\": 1}\n",
+    ];
+    for content in contents {
+        let repo = guarded();
+        repo.write("doc.md", content);
+        let gemini = Agent::new(&repo, "gemini");
+        gemini.is_told("go");
+        let answer = json!({ "llmContent": content, "returnDisplay": "" });
+        let input = gemini.input("doc.md");
+        let read =
+            json!({ "tool_name": "read_file", "tool_input": input, "tool_response": answer });
+        passes(gemini.says("PostToolUse", read));
+        passes(gemini.may_write("doc.md"));
+        let codex = Agent::new(&repo, "codex");
+        codex.is_told("go");
+        let head = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\n";
+        for (session, head) in [("s1", ""), ("s2", head)] {
+            let codex = Agent {
+                session,
+                ..Agent::new(&repo, "codex")
+            };
+            let input = json!({ "command": "cat doc.md" });
+            let answer = format!("{head}{content}");
+            let read = json!({ "tool_name": "Bash", "tool_input": input, "tool_response": answer });
+            passes(codex.says("PostToolUse", read));
+            let patch =
+                "*** Begin Patch\n*** Update File: doc.md\n@@\n-more\n+less\n*** End Patch\n";
+            passes(codex.may("apply_patch", json!({ "command": patch })));
+        }
+    }
+}
+
+#[test]
+fn a_command_that_has_failed_has_shown_nothing() {
+    let answers = [
+        json!("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno"),
+        json!("no\nExit code: 1"),
+        json!({ "output": "no", "metadata": { "exit_code": 1 } }),
+        json!("{\"output\":\"no\",\"metadata\":{\"exit_code\":1}}"),
+    ];
+    let repo = guarded();
+    for answer in answers {
+        let codex = Agent::new(&repo, "codex");
+        codex.is_told("go");
+        let input = json!({ "command": "cat a" });
+        let read = json!({ "tool_name": "Bash", "tool_input": input, "tool_response": answer });
+        passes(codex.says("PostToolUse", read));
+        let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
+        codex
+            .may("apply_patch", json!({ "command": patch }))
+            .is_block("not read");
+    }
+}
+
+#[test]
 fn a_file_is_one_file_by_whatever_way_it_is_named() {
     let repo = guarded();
     std::os::unix::fs::symlink("a", repo.path("link")).unwrap();

@@ -321,6 +321,22 @@ fn every_answer_is_as_its_schema_says() {
     assert_eq!(called.len(), tools.len(), "not each tool was called");
 }
 
+#[test]
+fn of_many_ignored_files_that_are_replaced_the_first_are_named() {
+    let repo = Repo::with(&[("a", "a\n")]);
+    let write = |content: &str| (0..503).for_each(|n| repo.write(format!("made/{n}"), content));
+    write("from the turn\n");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["restore", "0"]).ok();
+    repo.write(".git/info/exclude", "made\n");
+    write("mine\n");
+    let mut client = Client::new(&repo);
+    let restored = client.call("restore", json!({ "turn": "1" }));
+    let warnings = restored["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 501);
+    assert_eq!(warnings[500], "and so were 3 more files");
+}
+
 /// A person's words are kept to the letter; a model may repeat what it has read somewhere.
 #[test]
 fn a_message_of_an_agents_has_no_secret() {

@@ -284,6 +284,78 @@ fn p7_a_variable_that_bounds_the_search_for_the_repository_costs_no_process() {
 }
 
 #[test]
+fn p7_files_that_a_filter_fails_for_start_no_more_processes() {
+    let count = |files| {
+        let repo = session(1, 5);
+        repo.git(["config", "filter.x.clean", "false"]);
+        repo.write(".gitattributes", "*.x filter=x\n");
+        for number in 0..files {
+            repo.write(format!("{number}.x"), "x");
+        }
+        repo.edio(["snapshot"]).ok();
+        let processes = processes(&repo, &["snapshot", "--if-changed"]);
+        processes.at_most(28);
+        processes.count()
+    };
+    assert_eq!(count(30), count(90));
+}
+
+#[test]
+fn p7_a_deleted_file_costs_nothing_in_a_sparse_checkout() {
+    let repo = session(0, 5);
+    repo.write("away/y", "1\n");
+    repo.commit("more");
+    repo.git(["sparse-checkout", "set", "--cone", "src"]);
+    repo.remove("src/3");
+    repo.edio(["snapshot"]).ok();
+    repo.edio(["snapshot"]).ok();
+    assert!(repo.in_turn(2, "src/3").is_none() && repo.in_turn(2, "away/y").is_some());
+    processes(&repo, &["snapshot", "--if-changed"]).at_most(4);
+    // What is lost beside it is asked for.
+    repo.write("away/y", "2\n");
+    repo.edio(["snapshot"]).ok();
+    repo.remove("away");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(4, "away/y").as_deref(), Some("1\n"));
+    repo.git(["checkout", "-q", "src/3"]);
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(5, "src/3").as_deref(), Some("3\n"));
+    // Flagged while it is there, and then away: it is absent, not deleted.
+    repo.git(["update-index", "--skip-worktree", "src/3"]);
+    repo.remove("src/3");
+    repo.edio(["snapshot"]).ok();
+    assert_eq!(repo.in_turn(6, "src/3").as_deref(), Some("3\n"));
+}
+
+#[test]
+fn p7_what_a_tree_has_at_many_paths_is_read_folder_by_folder() {
+    let count = |files: usize| {
+        let repo = session(0, 2);
+        repo.write("made/kept", "k");
+        repo.edio(["snapshot"]).ok();
+        for n in 0..files {
+            repo.write(format!("made/{n}"), "now\n");
+        }
+        repo.edio(["snapshot"]).ok();
+        repo.edio(["restore", "1"]).ok();
+        repo.write(".git/info/exclude", "/made/*\n!/made/kept\n");
+        for n in 0..files {
+            repo.write(format!("made/{n}"), "ignored\n");
+        }
+        repo.edio(["restore", "2"]).ok();
+        assert_eq!(repo.read("made/0"), "now\n");
+        let ran = repo.ran(&mut repo.command(["undo"]));
+        assert_eq!(
+            repo.read(format!("made/{}", files - 1)),
+            "ignored\n",
+            "{ran}"
+        );
+        processes(&repo, &["redo"]).count()
+    };
+    assert_eq!(count(300), count(900));
+}
+
+#[test]
 fn p7_the_processes_of_a_restore() {
     let plan = processes(&session(3, 5), &["restore", "1", "--dry-run"]);
     let here = processes(&session(3, 5), &["restore", "@"]);

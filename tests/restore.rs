@@ -997,6 +997,25 @@ fn p4_an_ignored_file_in_the_way_is_saved_and_named() {
 }
 
 #[test]
+fn of_many_ignored_files_that_are_replaced_the_first_are_named() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let write = |content: &str| (0..7).for_each(|n| repo.write(format!("made/{n}"), content));
+    write("from the turn\n");
+    snapshot(&repo);
+    restore(&repo, 0);
+    repo.write(".git/info/exclude", "made\n");
+    write("mine\n");
+    let said = restore(&repo, 1);
+    let named: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("replaced"))
+        .collect();
+    assert_eq!(named.len(), 6, "{said}");
+    assert_eq!(named[5], "  an ignored file was replaced: 2 more");
+    assert_eq!(saved(&repo, "ignored/made/6").as_deref(), Some("mine\n"));
+}
+
+#[test]
 fn p4_what_is_changed_during_a_restore_is_saved_and_named() {
     let repo = Repo::with(&[("a", "turn\n"), ("gone", "turn\n")]);
     snapshot(&repo);

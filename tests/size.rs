@@ -644,21 +644,46 @@ fn exclude_beats_include_and_knows_no_rules_but_its_own() {
 
 // --- memory ---
 
-/// The most memory that edio itself took, in KiB, as each git that it started finds it: the last one ends when all is done.
+/// The most memory that edio itself took, in KiB.
 fn peak(repo: &Repo, words: &[&str]) -> u64 {
+    most(repo, words, "status", "VmHWM:")
+}
+
+/// The most that the system says of edio in this file, as each git that it started finds it: the last one ends when all is
+/// done.
+fn most(repo: &Repo, words: &[&str], file: &str, key: &str) -> u64 {
     let told = repo.outside().join("told");
     let path = repo.git_instead(&format!(
         "\"$GIT\" \"$@\"\ncode=$?\n\
-         while read -r key value _; do [ $key = VmHWM: ] && echo $value >> {}; done < /proc/$PPID/status\n\
+         while read -r key value _; do [ $key = {key} ] && echo $value >> {}; done < /proc/$PPID/{file}\n\
          exit $code\n",
         told.display()
     ));
     repo.ran(repo.command(words).env("PATH", path)).ok();
-    let told = fs::read_to_string(told).unwrap();
-    told.lines()
+    let found = fs::read_to_string(&told).unwrap();
+    fs::remove_file(told).unwrap();
+    found
+        .lines()
         .map(|peak| peak.parse().unwrap())
         .max()
         .unwrap()
+}
+
+#[test]
+fn p7_a_file_that_has_outgrown_the_limit_is_not_read() {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let repo = small();
+    repo.write("log", "small\n");
+    turn(&repo);
+    let log = fs::File::create(repo.path("log")).unwrap();
+    log.set_len(16 << 20).unwrap();
+    assert_eq!(skipped(&turn(&repo)).len(), 1);
+    for words in [&["snapshot", "--if-changed"][..], &["status"]] {
+        let read = most(&repo, words, "io", "rchar:");
+        assert!(read < 8 << 20, "{words:?}: {read} bytes");
+    }
 }
 
 #[test]

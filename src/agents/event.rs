@@ -429,7 +429,8 @@ impl<'a> Payload<'a> {
                 || self.is_false("success")
                 || self.object("toolResult").text("resultType") == Some("failure")
                 || self.object("tool_response").has("error")
-                || self.object("tool_response").is_true("is_error"),
+                || self.object("tool_response").is_true("is_error")
+                || self.first_of(&RESULTS).and_then(exit_code).unwrap_or(0) != 0,
             given: self.first_of(&INPUTS).cloned().unwrap_or_default(),
         }
     }
@@ -467,6 +468,15 @@ fn in_full(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// The exit code that a result has in a field of its own.
+pub fn exit_code(result: &Value) -> Option<i64> {
+    let places = [result, &result["metadata"]];
+    let mut codes = places
+        .into_iter()
+        .flat_map(|place| ["exit_code", "exitCode"].map(|key| place[key].as_i64()));
+    codes.find_map(|code| code)
 }
 
 /// The text in a result; where none is found, all of it.

@@ -56,6 +56,8 @@ pub struct Call {
     pub depends_on_files: bool,
     /// Is it a command for the shell?
     pub is_command: bool,
+    /// Is it given as a command, so that its answer may be a shell's? Some give patches so, too.
+    pub is_given_as_command: bool,
 }
 
 /// A file that the model gets to see, or a part of it.
@@ -176,6 +178,7 @@ impl Call {
             replaces: knows(tools.replace),
             depends_on_files: only_files && !is_in(&named.volatile),
             is_command,
+            is_given_as_command: command.is_some(),
             writes,
         })
     }

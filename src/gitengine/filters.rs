@@ -25,6 +25,15 @@ pub enum Conversion {
     Lfs,
 }
 
+/// Files that a filter driver is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filtered {
+    /// Nothing else is done to their bytes, but for line ends.
+    pub alone: Vec<RepoPath>,
+    /// Idents or encodings are converted, too.
+    pub and_more: Vec<RepoPath>,
+}
+
 /// What is to stand on disk where Git LFS keeps the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LfsFiles {
@@ -76,6 +85,36 @@ impl Git {
                 format!("{} answers to {} questions", found.len(), paths.len()),
             )),
         }
+    }
+
+    /// Those of these paths that a filter driver is for, by the attributes on disk and the user's settings.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn filtered(&self, settings: &Settings, paths: &[RepoPath]) -> Result<Filtered> {
+        const BESIDE: [&str; 2] = ["ident", "working-tree-encoding"];
+        let mut found = Filtered::default();
+        if paths.is_empty() {
+            return Ok(found);
+        }
+        let ask = self.ask("check-attr").args(["-z", "--stdin", "filter"]);
+        let ask = ask.args(BESIDE);
+        let output = ask.nul_input(paths.iter().map(RepoPath::as_bytes)).run()?;
+        let fields: Vec<&[u8]> = output.split_str("\0").collect();
+        for answer in fields.chunks_exact(3 * (1 + BESIDE.len())) {
+            let Some(path) = RepoPath::new(answer[0]) else {
+                continue;
+            };
+            let is_given = |value: &[u8]| !matches!(value, b"unspecified" | b"unset");
+            if has_driver(settings, answer[2]) {
+                match is_given(answer[5]) || is_given(answer[8]) {
+                    true => found.and_more.push(path),
+                    false => found.alone.push(path),
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Writes these entries as files below a folder, through the filters that the attribute files among them ask for.
@@ -170,6 +209,14 @@ impl Settings {
     pub fn without_filter_processes(&self, ask: Ask) -> Ask {
         self.filters().iter().fold(ask, |ask, name| {
             ask.setting(format!("filter.{name}.process="))
+        })
+    }
+
+    /// Has a question do without any filter.
+    pub fn without_filters(&self, ask: Ask) -> Ask {
+        let ask = self.without_filter_processes(self.without_required_filters(ask));
+        self.filters().iter().fold(ask, |ask, name| {
+            ask.setting(format!("filter.{name}.clean="))
         })
     }
 

@@ -1,6 +1,6 @@
 //! What trees hold.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bstr::ByteSlice;
 
@@ -141,12 +141,7 @@ impl Git {
             let oids: Vec<Oid> = level.iter().map(|(_, _, oid)| oid.clone()).collect();
             let mut below = Vec::new();
             for ((at, folder, oid), raw) in level.iter().zip(self.raw_objects("tree", &oids)?) {
-                let read = items(&raw, self.format).ok_or_else(|| {
-                    GitError::unexpected(
-                        "git cat-file --batch",
-                        format!("a tree that can't be read: {oid}"),
-                    )
-                })?;
+                let read = readable(&raw, self.format, oid)?;
                 for item in read {
                     if folder.is_empty() && !is_wanted(&item.name) {
                         continue;
@@ -170,7 +165,69 @@ impl Git {
     ///
     /// git failed.
     pub fn entries_at(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
-        self.entries(&[], tree, paths)
+        match paths.len() <= AT_ONCE {
+            true => self.entries(&[], tree, paths),
+            // Asked for some at a time, git compares each name in a folder with each of them.
+            false => self.entries_by_level(tree, paths),
+        }
+    }
+
+    /// The same. It reads the folders on the way to the paths: one process for each level, however many paths there are.
+    fn entries_by_level(&self, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<(RepoPath, Entry)>> {
+        let folders: BTreeSet<RepoPath> = paths.iter().flat_map(RepoPath::ancestors).collect();
+        let folders: HashSet<&[u8]> = folders.iter().map(RepoPath::as_bytes).collect();
+        let wanted: HashMap<&[u8], &RepoPath> =
+            paths.iter().map(|path| (path.as_bytes(), path)).collect();
+        let mut found = Vec::new();
+        let ask = self.ask("rev-parse").arg("--verify");
+        let top = ask.arg(format!("{tree}^{{tree}}")).run()?;
+        let top = one_oid("git rev-parse", &top)?;
+        let mut level: Vec<(Vec<u8>, Oid)> = vec![(Vec::new(), top)];
+        while !level.is_empty() {
+            let oids: Vec<Oid> = level.iter().map(|(_, oid)| oid.clone()).collect();
+            let mut below = Vec::new();
+            for ((folder, oid), raw) in level.iter().zip(self.raw_objects("tree", &oids)?) {
+                for item in readable(&raw, self.format, oid)? {
+                    let path = [folder.as_slice(), &item.name].concat();
+                    if item.is_tree() && folders.contains(path.as_slice()) {
+                        below.push(([&path, &b"/"[..]].concat(), item.oid));
+                    } else if let Some(mode) = Mode::from_digits(&item.mode)
+                        && let Some(path) = wanted.get(path.as_slice())
+                    {
+                        let oid = item.oid;
+                        found.push(((*path).clone(), Entry { mode, oid }));
+                    }
+                }
+            }
+            level = below;
+        }
+        Ok(found)
+    }
+
+    /// What a tree has at these paths, where it has files or links there, with the sizes of what is in them, where they are
+    /// known.
+    ///
+    /// # Errors
+    ///
+    /// git failed.
+    pub fn sized_entries_at(
+        &self,
+        tree: &Oid,
+        paths: &[RepoPath],
+    ) -> Result<Vec<(RepoPath, Entry, Option<u64>)>> {
+        let mut found = Vec::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let ask = self.ask("ls-tree").args(["-l", "-z", "--full-tree"]);
+            let ask = ask.arg("--end-of-options").arg(tree);
+            let paths = paths.iter().map(|path| os_path(path.as_bytes()));
+            let output = ask.args(paths).run()?;
+            for record in output.split_str("\0") {
+                if let Some((path, entry)) = parse(record) {
+                    found.push((path_of_tree(path)?, entry, size(record)));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// What a tree has at these paths and below them.
@@ -299,6 +356,24 @@ impl Git {
 /// No work tree can hold it.
 pub(super) fn path_of_tree(path: &[u8]) -> Result<RepoPath> {
     RepoPath::new(path).ok_or_else(|| GitError::Path(RepoPath::of_unholdable(path)))
+}
+
+/// The entries of a tree.
+///
+/// # Errors
+///
+/// It can't be read.
+fn readable(raw: &[u8], format: ObjectFormat, oid: &Oid) -> Result<Vec<Item>> {
+    items(raw, format).ok_or_else(|| {
+        let what = format!("a tree that can't be read: {oid}");
+        GitError::unexpected("git cat-file --batch", what)
+    })
+}
+
+/// `100644 blob <id> <size, padded> TAB path`. The size may be none.
+fn size(record: &[u8]) -> Option<u64> {
+    let (head, _) = record.split_once_str("\t")?;
+    head.rsplit_once_str(" ")?.1.to_str().ok()?.parse().ok()
 }
 
 /// `100644 blob <id> TAB path`.

@@ -1,7 +1,7 @@
 //! What a workspace remembers between two commands. The turns are none of it: losing it costs time, and what was begun and
 //! is not finished, what the journal waits for, and what agents are at work on is then not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::io::{self, Write};
@@ -127,6 +127,9 @@ pub struct Cache {
     /// they could not be held.
     #[serde(alias = "unfiltered")]
     pub doubtful: Vec<RepoPath>,
+    /// Of what the cache lacks: what the user's index was asked about in a sparse checkout, and said should be there.
+    #[serde(default)]
+    pub missed: BTreeSet<RepoPath>,
 }
 
 impl Standing {

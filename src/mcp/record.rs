@@ -226,7 +226,7 @@ impl OnDisk {
     }
 }
 
-/// What was replaced and is held by no turn, and where it is saved.
+/// What was replaced and is held by no turn, and where it is saved: the first of each kind.
 pub fn replaced(plan: &Plan, done: &Performed) -> Vec<String> {
     let ignored = plan.saved.iter().zip(done.ignored_side.iter().cycle());
     let ignored = ignored.map(|(at, side)| {
@@ -248,7 +248,18 @@ pub fn replaced(plan: &Plan, done: &Performed) -> Vec<String> {
         )),
         _ => None,
     });
-    ignored.chain(displaced).chain(beyond).collect()
+    let kinds: [Vec<String>; 3] = [ignored.collect(), displaced.collect(), beyond.collect()];
+    kinds.into_iter().flat_map(first).collect()
+}
+
+/// The first of these, and how many more there are.
+fn first(mut all: Vec<String>) -> Vec<String> {
+    let more = all.len().saturating_sub(NAMED);
+    if more > 0 {
+        all.truncate(NAMED);
+        all.push(format!("and so were {more} more files"));
+    }
+    all
 }
 
 fn outside(file: &Path) -> String {

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::places::scratch_near;
 use crate::agents::Agent;
-use crate::agents::event::{Event, Tool, What};
+use crate::agents::event::{Event, Tool, What, exit_code};
 use crate::agents::guard::{self as words, Call, Named, Word};
 use crate::clock;
 use crate::env;
 use crate::error::{Error, Result, While};
-use crate::history::guard::{Guard, Guarded, Memory, Part, Verdict, content_id};
+use crate::history::guard::{Guard, Guarded, Memory, Part, Verdict, content_id, has_line};
 use crate::history::hooklog;
 use crate::term::time;
 
@@ -200,7 +200,7 @@ impl<'a> Scene<'a> {
     fn after(&self, tool: &Tool, call: &Call, memory: &mut Memory) -> Result<Option<Decision>> {
         // Claude Code has an event of its own for what fails.
         let is_told_otherwise = self.event.agent == "claude";
-        let tells = !is_told_otherwise && tells_of_failure(tool);
+        let tells = !is_told_otherwise && tells_of_failure(tool, call);
         let has_failed = tool.failed || tells;
         if !has_failed {
             for read in &call.reads {
@@ -263,24 +263,51 @@ fn in_history(part: words::Part) -> Part {
     }
 }
 
-/// Some agents tell only in the answer that a command has failed: `Exit code: 1`, `"exit_code":1`.
-fn tells_of_failure(tool: &Tool) -> bool {
-    let answer = tool.result.as_deref().unwrap_or_default().to_lowercase();
-    let mut lines = answer.lines().filter(|line| !line.trim().is_empty());
-    // In between stands what the command has printed.
-    let ends = [lines.next(), lines.next_back()];
-    let words = ["exit code", "exit_code", "exited with code"];
-    let mut codes = ends
-        .into_iter()
-        .flatten()
-        .flat_map(|line| words.map(|words| (line, words)))
-        .filter_map(|(line, words)| {
-            let (_, rest) = line.split_once(words)?;
-            let rest = rest.trim_start_matches(['"', ':', ' ']);
-            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse::<u32>().ok()
-        });
-    codes.any(|code| code != 0)
+/// Some agents tell only in the answer that a command has failed: `Exit code: 1`, `"exit_code":1`. A line that stands in a
+/// file which the command prints is the file's, and tells nothing.
+fn tells_of_failure(tool: &Tool, call: &Call) -> bool {
+    let answer = tool.result.as_deref().unwrap_or_default();
+    let told = ending(answer).filter(|(_, code)| call.is_given_as_command && *code != 0);
+    told.is_some_and(|(line, _)| !call.reads.iter().any(|read| has_line(&read.file, line)))
+}
+
+/// How a command has ended, by its answer, and the line that tells. It stands before what the command has printed, down to
+/// a line `Output:`, or after it. What comes first decides.
+fn ending(answer: &str) -> Option<(&str, i64)> {
+    const HEAD: usize = 8;
+    // Some say more after it.
+    const BEHIND: [&str; 3] = ["Signal:", "Background PIDs:", "Process Group PGID:"];
+    let lines = answer.lines().map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let first = *lines.first()?;
+    let object = serde_json::from_str(answer).ok().filter(Value::is_object);
+    if let Some(code) = object.as_ref().and_then(exit_code) {
+        return Some((first, code));
+    }
+    let begins = lines.iter().take(HEAD).position(|line| *line == "Output:");
+    let head = lines.iter().take(begins.unwrap_or(1));
+    let is_behind = |line: &str| BEHIND.iter().any(|word| line.starts_with(word));
+    let end = lines.iter().rfind(|line| !is_behind(line));
+    head.chain(end)
+        .find_map(|line| Some((*line, code_in(line)?)))
+}
+
+/// The exit code in a line that says nothing else.
+fn code_in(line: &str) -> Option<i64> {
+    const WORDS: [&str; 4] = [
+        "exit code",
+        "exit_code",
+        "exited with exit code",
+        "exited with code",
+    ];
+    let line = line.to_lowercase();
+    let line = line.trim_start_matches('<');
+    let who = ["process ", "command "];
+    let said = who.iter().find_map(|who| line.strip_prefix(who));
+    let said = said.unwrap_or(line);
+    let rest = WORDS.iter().find_map(|words| said.strip_prefix(words))?;
+    let code = rest.trim_matches([':', ' ', '>', '.']);
+    code.parse().ok()
 }
 
 fn ordinal(number: u32) -> String {
@@ -347,4 +374,41 @@ fn fault(event: &Event, scratch: &Path, error: &Error) -> Option<Decision> {
         )),
         is_of_loops: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_command_has_ended_is_told_before_its_output_or_after_it() {
+        let code = |answer| ending(answer).map(|(_, code)| code);
+        for (answer, expected) in [
+            ("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nx", Some(1)),
+            (
+                "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 1",
+                Some(0),
+            ),
+            (
+                "Wall time: 1 s\nProcess exited with code 2\nOutput:\nx",
+                Some(2),
+            ),
+            (
+                r#"{"output":"exit code: 0","metadata":{"exit_code":3}}"#,
+                Some(3),
+            ),
+            (r#"{"stdout":"x","exitCode":4}"#, Some(4)),
+            ("Output: x\nExit Code: 5\nProcess Group PGID: 7", Some(5)),
+            ("x\n<exited with exit code 6>", Some(6)),
+            ("x\n\nCommand exited with code 7", Some(7)),
+            ("x\nexit code: -1", Some(-1)),
+            ("Output: exit code: 1\nProcess Group PGID: 7", None),
+            ("the exit code: 1", None),
+            ("x\nexit code: 1\ny", None),
+            ("code 1 is for failures", None),
+            ("", None),
+        ] {
+            assert_eq!(code(answer), expected, "{answer}");
+        }
+    }
 }

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::{Context, Printed};
-use super::first::tell_first;
+use super::first::{NAMED, tell_first};
 use crate::error::Result;
-use crate::history::git::{RepoPath, git_bytes};
+use crate::history::git::{Oid, RepoPath, git_bytes};
 use crate::history::journal::beyond::What;
 use crate::history::restore::{Action, Performed, Plan};
 use crate::history::side::Part;
@@ -204,24 +204,29 @@ pub fn name_beside(context: &mut Context, plan: &Plan, done: &Performed) {
     }
 }
 
-/// Names what was replaced and is held by no turn, and where it is saved.
+/// Names what was replaced and is held by no turn, and where it is saved: the first of it.
 pub fn name_saved(context: &mut Context, plan: &Plan, done: &Performed) {
-    for (path, side) in plan.saved.iter().zip(done.ignored_side.iter().cycle()) {
+    const WHAT: &str = "  an ignored file was replaced: ";
+    let saved = plan.saved.iter().zip(done.ignored_side.iter().cycle());
+    let saved: Vec<_> = saved.collect();
+    let line = |(path, side): &(&RepoPath, &Oid)| {
         let shown = text::path(path.as_bytes());
-        context.term.told(format!(
-            "  an ignored file was replaced: {shown} (its old content: git show {})",
-            shell::word(&Part::Ignored.object_name(side, path))
-        ));
-    }
-    for (path, side) in done
-        .displaced
-        .iter()
-        .zip(done.displaced_side.iter().cycle())
-    {
+        let kept = shell::word(&Part::Ignored.object_name(side, path));
+        format!("{WHAT}{shown} (its old content: git show {kept})")
+    };
+    tell_first(&mut context.term, &saved, line, WHAT);
+    let sides = done.displaced_side.iter().cycle();
+    for (path, side) in done.displaced.iter().zip(sides).take(NAMED) {
         let shown = text::path(path.as_bytes());
         context.term.warn(format!(
             "{shown} was changed while it was restored (that content: git show {})",
             shell::word(&Part::Displaced.object_name(side, path))
         ));
+    }
+    if let Some(more @ 1..) = done.displaced.len().checked_sub(NAMED) {
+        let what = plural(more, "more file");
+        context
+            .term
+            .warn(format!("{what} changed while they were restored"));
     }
 }

@@ -1,11 +1,15 @@
 //! How files of the work tree come into an index, whatever git rejects of them.
 
+use std::collections::BTreeMap;
+
 use bstr::ByteSlice;
 
 use super::{NO_CHECKSUM, PrivateIndex};
 use crate::gitengine::command::Ask;
 use crate::gitengine::config::Settings;
 use crate::gitengine::error::{GitError, Result};
+use crate::gitengine::filters::Filtered;
+use crate::gitengine::objects::Oid;
 use crate::gitengine::paths::RepoPath;
 
 /// So many new contents are not written as a file each: they would be the cost.
@@ -41,7 +45,7 @@ impl PrivateIndex {
     ///
     /// One bad path ends git's work with nothing written. So what git rejects is taken out, and the rest tried again:
     /// first path by path as git names them, then by halves. What a filter fails for is rejected, required or not: git
-    /// would take it as it is, and tell nobody.
+    /// would take it as it is, and tell nobody. Where it fails for many, one look at what it gave tells of all of them.
     ///
     /// Files that are as new as the index, and none of these paths, are read through their filters, too, and may be what
     /// git ends over. They must be known to be as the index has them: then it is written without that, where git failed.
@@ -57,8 +61,8 @@ impl PrivateIndex {
     ) -> Result<Vec<Rejected>> {
         let mut paths = paths.to_vec();
         let mut rejected = Vec::new();
-        let mut is_trusted = false;
-        for contents in [contents, Contents::Known, Contents::Known] {
+        let (mut is_trusted, mut is_filters) = (false, false);
+        for contents in [contents, Contents::Known, Contents::Known, Contents::Known] {
             let error = match self.take_on(&paths, contents, settings) {
                 Ok(ignored) => {
                     rejected.extend(ignored);
@@ -74,13 +78,49 @@ impl PrivateIndex {
                 is_trusted = true;
                 continue;
             };
+            is_filters = error.stderr().contains_str(": clean filter ");
             paths.retain(|other| other != &path);
             rejected.push(Rejected {
                 why: last_line(error.stderr()),
                 path,
             });
         }
-        self.take_by_halves(&paths, settings, &mut rejected)?;
+        let past = match is_filters {
+            true => self.take_past_filters(&paths, settings).ok(),
+            false => None,
+        };
+        match past {
+            Some(found) => rejected.extend(found),
+            None => self.take_by_halves(&paths, settings, &mut rejected)?,
+        }
+        Ok(rejected)
+    }
+
+    /// Takes all or none, and what a filter fails for without it. Returns those: all that the index may have now as it would
+    /// without a filter. One that its filter leaves as it is can't be told from them, and is among them.
+    fn take_past_filters(&self, paths: &[RepoPath], settings: &Settings) -> Result<Vec<Rejected>> {
+        let taking = settings.without_required_filters(self.taking());
+        let mut rejected = taken(taking, paths)?;
+        let top = &self.git.work_tree;
+        let is_file = |path: &RepoPath| {
+            let meta = path.below(top).symlink_metadata();
+            meta.is_ok_and(|meta| meta.is_file())
+        };
+        let files: Vec<RepoPath> = paths.iter().filter(|path| is_file(path)).cloned().collect();
+        let Filtered { alone, and_more } = self.git.filtered(settings, &files)?;
+        let without = self.git.ids_without_filters(settings, &alone)?;
+        let without: BTreeMap<RepoPath, [Oid; 2]> = alone.into_iter().zip(without).collect();
+        let entries = self.git.list_index(&self.file)?.entries.into_iter();
+        let failed = entries.filter(|entry| {
+            let ids = without.get(&entry.path);
+            ids.is_some_and(|ids| ids.contains(&entry.oid))
+        });
+        // What else was done to the bytes of these is not known.
+        let failed = failed.map(|entry| entry.path).chain(and_more);
+        rejected.extend(failed.map(|path| Rejected {
+            path,
+            why: "its filter failed".to_owned(),
+        }));
         Ok(rejected)
     }
 
@@ -135,36 +175,40 @@ impl PrivateIndex {
         contents: Contents,
         settings: &Settings,
     ) -> Result<Vec<Rejected>> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ask = self.git.ask("update-index").index(&self.file).args([
-            "-z",
-            "--add",
-            "--remove",
-            "--replace",
-            "--stdin",
-        ]);
-        let ask = settings.with_required_filters(ask.setting(NO_CHECKSUM));
+        let ask = settings.with_required_filters(self.taking());
         // What a failure leaves of a pack is swept out of the quarantine.
         let may_pack = contents == Contents::New && self.git.quarantine.is_some();
         let ask = match may_pack && paths.len() >= MANY {
             true => INTO_A_PACK.into_iter().fold(ask, Ask::setting),
             false => ask,
         };
-        let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
-        let stderr = ask.start()?.succeed_whole()?.stderr;
-        let ignored = stderr
-            .lines()
-            .filter_map(|line| line.strip_prefix(b"Ignoring path "));
-        Ok(ignored
-            .filter_map(RepoPath::new)
-            .map(|path| Rejected {
-                path,
-                why: "git ignores it".to_owned(),
-            })
-            .collect())
+        taken(ask, paths)
     }
+
+    fn taking(&self) -> Ask {
+        let ask = self.git.ask("update-index").index(&self.file);
+        let ask = ask.args(["-z", "--add", "--remove", "--replace", "--stdin"]);
+        ask.setting(NO_CHECKSUM)
+    }
+}
+
+/// Has this question take paths, and returns those that git passed over.
+fn taken(ask: Ask, paths: &[RepoPath]) -> Result<Vec<Rejected>> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ask = ask.nul_input(paths.iter().map(RepoPath::as_bytes));
+    let stderr = ask.start()?.succeed_whole()?.stderr;
+    let ignored = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix(b"Ignoring path "));
+    Ok(ignored
+        .filter_map(RepoPath::new)
+        .map(|path| Rejected {
+            path,
+            why: "git ignores it".to_owned(),
+        })
+        .collect())
 }
 
 /// The path that git's last words are about.

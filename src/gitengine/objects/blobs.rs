@@ -4,6 +4,7 @@ use bstr::ByteSlice;
 
 use super::oid::{Oid, oids, one_oid};
 use crate::gitengine::command::Git;
+use crate::gitengine::config::Settings;
 use crate::gitengine::error::{GitError, Result};
 use crate::gitengine::paths::{RepoPath, os_path};
 
@@ -42,6 +43,36 @@ impl Git {
             .args(["-w", "--no-filters", "--stdin-paths"])
             .input(lines);
         oids("git hash-object", &ask.run()?, paths.len())
+    }
+
+    /// The ids of the blobs that git may make of each of these files of the work tree, had it no filter for it: of its bytes
+    /// as they are, and with line ends converted. None is written.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read, or git failed.
+    pub fn ids_without_filters(
+        &self,
+        settings: &Settings,
+        paths: &[RepoPath],
+    ) -> Result<Vec<[Oid; 2]>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lines = paths.iter().flat_map(|path| quoted_line(path.as_bytes()));
+        let lines: Vec<u8> = lines.collect();
+        let ask = self.ask("hash-object").setting(ONLY_HASHED);
+        let ask = ask.arg("--stdin-paths").input(lines.clone());
+        let converted = settings.without_filters(ask).run()?;
+        let ask = self.ask("hash-object").setting(ONLY_HASHED);
+        let ask = ask.args(["--no-filters", "--stdin-paths"]).input(lines);
+        let ids = |output: &[u8]| oids("git hash-object", output, paths.len());
+        let (plain, converted) = (ids(&ask.run()?)?, ids(&converted)?);
+        Ok(plain
+            .into_iter()
+            .zip(converted)
+            .map(<[Oid; 2]>::from)
+            .collect())
     }
 
     /// Writes the bytes of this file of the work tree as a blob, through no filter.

@@ -20,7 +20,7 @@ use crate::gitengine::{Oid, Settings};
 use super::state::write_at_once;
 
 pub use self::memory::Memory;
-pub use self::seen::{Part, Verdict, content_id};
+pub use self::seen::{Part, Verdict, content_id, has_line};
 
 const FILE: &str = "guard.json";
 

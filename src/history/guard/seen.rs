@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 
 use crate::gitengine::ObjectFormat;
@@ -61,6 +62,15 @@ pub fn content_id(file: &Path) -> String {
         let mode = fs::metadata(path).map(|meta| meta.permissions());
         format!("{} {mode:?}", content.id)
     })
+}
+
+/// Is this one of the lines of a file, but for blanks at its ends?
+pub fn has_line(file: &Path, line: &str) -> bool {
+    let found = look(file).ok().flatten();
+    let small = found.filter(|(_, content)| content.bytes <= LARGE);
+    let bytes = small.and_then(|(path, _)| fs::read(path).ok());
+    let line = line.trim().as_bytes();
+    bytes.is_some_and(|bytes| bytes.lines().any(|other| other.trim() == line))
 }
 
 /// What stands in a file.

@@ -38,6 +38,8 @@ pub struct Base {
     pub flagged: Vec<RepoPath>,
     /// Paths that it has otherwise than git would take them from the disk: their filter failed, or they could not be held.
     pub doubtful: Vec<RepoPath>,
+    /// Of what it lacks: what the user's index was asked about in a sparse checkout, and said should be there.
+    pub missed: BTreeSet<RepoPath>,
     /// The user's index file.
     pub users_file: Option<FileStamp>,
     /// What the user's index says.
@@ -107,6 +109,7 @@ impl Base {
             rules: cache.rules.clone(),
             flagged: cache.flagged.clone(),
             doubtful: cache.doubtful.clone(),
+            missed: cache.missed.clone(),
             users_file,
             users_digest: cache.users_digest.clone(),
         })
@@ -151,6 +154,7 @@ impl Base {
             extras: Vec::new(),
             dropped: dropped.into_iter().collect(),
             doubtful: Vec::new(),
+            missed: BTreeSet::new(),
             submodules: paths(|e| e.mode == Mode::Gitlink),
             attribute_files: are_ruled(&workspace.git.work_tree, all.clone()) || !rules.is_empty(),
             rules,

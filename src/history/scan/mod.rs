@@ -14,7 +14,7 @@ mod unfetched;
 mod unheld;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -153,7 +153,7 @@ fn scan_with(
     let is_cached = base.is_cached();
     match scan_from(workspace, base, &rules, meanwhile) {
         // Gone from the disk, or absent since the checkout is sparse? Only the user's index can tell.
-        Ok(scan) if is_cached && scan.lost_tracked() && workspace.git.is_sparse => scan_from(
+        Ok(scan) if is_cached && workspace.git.is_sparse && scan.has_lost_more() => scan_from(
             workspace,
             Base::users(workspace, &rules.choice)?,
             &rules,
@@ -375,11 +375,17 @@ fn judge(
     Ok((passed, included))
 }
 
-/// Keeps files over the limit that the current snapshot holds just as they are: they cost nothing more.
+/// Keeps files over the limit that the current snapshot holds just as they are: they cost nothing more. Only one of the
+/// same size is read.
 fn keep_large(workspace: &Locked, base: &Base, passed: &mut Passed) -> Result<()> {
-    let is_large = |skipped: &&Skipped| matches!(skipped.why, Why::TooLarge(_));
-    let large = passed.skipped.iter().filter(is_large);
-    let large: Vec<RepoPath> = large.map(|skipped| skipped.path.clone()).collect();
+    let large = passed
+        .skipped
+        .iter()
+        .filter_map(|skipped| match skipped.why {
+            Why::TooLarge(bytes) => Some((skipped.path.clone(), bytes)),
+            _ => None,
+        });
+    let large: BTreeMap<RepoPath, u64> = large.collect();
     if large.is_empty() {
         return Ok(());
     }
@@ -387,7 +393,11 @@ fn keep_large(workspace: &Locked, base: &Base, passed: &mut Passed) -> Result<()
         return Ok(());
     };
     let git = &workspace.git;
-    for (path, entry) in git.entries_at(&tree, &large)? {
+    let paths: Vec<RepoPath> = large.keys().cloned().collect();
+    for (path, entry, bytes) in git.sized_entries_at(&tree, &paths)? {
+        if bytes.is_some() && bytes.as_ref() != large.get(&path) {
+            continue;
+        }
         let now = disk_blob_id(&git.work_tree, &path, git.format);
         if now.is_ok_and(|now| now.as_ref() == Some(&entry.oid)) {
             passed.take_large(path, base);
@@ -553,11 +563,42 @@ impl Scan {
             || self.base.has(path) && !gone.contains(path)
     }
 
-    /// Has the index lost paths that the user's index has?
-    fn lost_tracked(&self) -> bool {
+    /// The paths that the index has lost and the user's index has.
+    fn lost_tracked(&self) -> impl Iterator<Item = &RepoPath> {
         let extras = &self.base.extras;
-        let mut lost = self.passed.gone.iter().chain(&self.base.dropped);
-        lost.any(|path| extras.binary_search(path).is_err())
+        let lost = self.passed.gone.iter().chain(&self.base.dropped);
+        lost.filter(|path| extras.binary_search(path).is_err())
+    }
+
+    /// Has it lost some that the user's index was not asked about yet?
+    fn has_lost_more(&self) -> bool {
+        let mut lost = self.lost_tracked();
+        lost.any(|path| !self.base.missed.contains(path))
+    }
+
+    /// What is lost in a sparse checkout, and should be there by the user's index: that need not be asked about it again, as
+    /// long as it is the same.
+    fn missed(&self, workspace: &Locked) -> Result<BTreeSet<RepoPath>> {
+        let top = &workspace.git.work_tree;
+        // Of what is there git does not tell whether it may be absent.
+        let is_away = |path: &&RepoPath| {
+            let meta = path.below(top).symlink_metadata();
+            meta.is_err_and(|error| gate::is_gone(&error))
+        };
+        let lost = self.lost_tracked().filter(is_away).cloned();
+        let mut lost: BTreeSet<RepoPath> = match workspace.git.is_sparse {
+            true => lost.collect(),
+            false => BTreeSet::new(),
+        };
+        if self.base.is_cached() || lost.is_empty() {
+            lost.retain(|path| self.base.missed.contains(path));
+            return Ok(lost);
+        }
+        let listing = workspace.git.list_index(&workspace.git.users_index())?;
+        let expected = listing.entries.iter().filter(|entry| !entry.skip_worktree);
+        let expected: BTreeSet<&RepoPath> = expected.map(|entry| &entry.path).collect();
+        lost.retain(|path| expected.contains(path));
+        Ok(lost)
     }
 
     /// Makes what the scan left behind the cache for the next one.
@@ -586,11 +627,12 @@ impl Scan {
         let recent = self.recent.iter().chain(converted.into_iter().flatten());
         workspace.state.recent = recent.chain(still).cloned().collect();
         let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
-        workspace.state.cache = stamp.map(|file| self.into_cache(file));
+        let missed = self.missed(workspace)?;
+        workspace.state.cache = stamp.map(|file| self.into_cache(file, missed));
         Ok(())
     }
 
-    fn into_cache(self, file: FileStamp) -> Cache {
+    fn into_cache(self, file: FileStamp, missed: BTreeSet<RepoPath>) -> Cache {
         let attribute_files = self.attribute_files;
         let rules = self.base.rules_after(&self.passed);
         let unfiltered = self.skipped.into_iter();
@@ -633,6 +675,7 @@ impl Scan {
             choice,
             flagged: self.base.flagged,
             doubtful,
+            missed,
         }
     }
 }
