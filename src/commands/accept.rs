@@ -19,7 +19,7 @@ use crate::history::accept::{
     uncommitted, would_unstage,
 };
 use crate::history::address::Address;
-use crate::history::git::{RepoPath, short_branch};
+use crate::history::git::{Difference, RepoPath, Stat, short_branch};
 use crate::history::refnames::Shelf;
 use crate::history::session::Session;
 use crate::history::snapshot::checked_message;
@@ -83,6 +83,29 @@ struct Record {
     uncommitted: Vec<UncommittedRecord>,
     unstaged: Vec<Value>,
     unfinished: Option<String>,
+}
+
+impl Record {
+    /// What a commit with these changes has to tell, and nothing else yet.
+    fn of(changes: &[Difference], stat: &Stat) -> Self {
+        Self {
+            dry_run: false,
+            commit: None,
+            message: None,
+            branch: None,
+            session: None,
+            turn: None,
+            next_session: None,
+            files: stat.files,
+            added: stat.added,
+            removed: stat.removed,
+            changes: changes.iter().map(difference).collect(),
+            whole: Value::Null,
+            uncommitted: Vec::new(),
+            unstaged: Vec::new(),
+            unfinished: None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -228,20 +251,12 @@ fn show(
     if context.term.is_json() {
         let record = Record {
             dry_run: true,
-            commit: None,
             message,
             branch: prepared.head.branch.clone(),
-            session: None,
-            turn: None,
-            next_session: None,
-            files: prepared.stat.files,
-            added: prepared.stat.added,
-            removed: prepared.stat.removed,
-            changes: prepared.changes.iter().map(difference).collect(),
             whole: paths(&prepared.whole),
             uncommitted: uncommitted_records(&left),
             unstaged: unstaged(&would_go),
-            unfinished: None,
+            ..Record::of(&prepared.changes, &prepared.stat)
         };
         return context.term.record(&record).printed();
     }
@@ -288,21 +303,17 @@ fn report(context: &mut Context, accepted: &Accepted) -> Result<()> {
     }
     if context.term.is_json() {
         let record = Record {
-            dry_run: false,
             commit: Some(accepted.commit.to_string()),
             message: Some(accepted.message.clone()),
             branch: accepted.branch.clone(),
             session: Some(accepted.session.to_string()),
             turn: Some(accepted.last.turn),
             next_session: accepted.next.as_ref().map(ToString::to_string),
-            files: accepted.stat.files,
-            added: accepted.stat.added,
-            removed: accepted.stat.removed,
-            changes: accepted.changes.iter().map(difference).collect(),
             whole: paths(&accepted.whole),
             uncommitted: uncommitted_records(&accepted.uncommitted),
             unstaged: unstaged(&accepted.unstaged),
             unfinished: accepted.unfinished.as_ref().map(Error::to_string),
+            ..Record::of(&accepted.changes, &accepted.stat)
         };
         return context.term.record(&record).printed();
     }

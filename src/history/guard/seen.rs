@@ -69,8 +69,8 @@ pub fn has_line(file: &Path, line: &str) -> bool {
     let found = look(file).ok().flatten();
     let small = found.filter(|(_, content)| content.bytes <= LARGE);
     let bytes = small.and_then(|(path, _)| fs::read(path).ok());
-    let line = line.trim().as_bytes();
-    bytes.is_some_and(|bytes| bytes.lines().any(|other| other.trim() == line))
+    let line = line.as_bytes().trim_ascii();
+    bytes.is_some_and(|bytes| bytes.lines().any(|other| other.trim_ascii() == line))
 }
 
 /// What stands in a file.
