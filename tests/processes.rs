@@ -34,7 +34,11 @@ impl fmt::Display for Processes {
 }
 
 /// These run beside one another: which of the two starts first is not certain.
-const BESIDE: [[&str; 2]; 2] = [["rev-parse", "config"], ["status", "check-ignore"]];
+const BESIDE: [[&str; 2]; 3] = [
+    ["rev-parse", "config"],
+    ["status", "check-ignore"],
+    ["symbolic-ref", "rev-parse"],
+];
 /// These, too, where a session is looked for while git looks at the files.
 const BESIDE_THE_SCAN: [[&str; 2]; 2] = [["status", "for-each-ref"], ["status", "rev-list"]];
 
