@@ -414,6 +414,18 @@ fn p9_what_looks_like_a_secret_is_refused_and_the_others_go() {
         let ran = repo.edio(["push"]);
         assert!(ran.fails(3).stderr.contains(said), "{ran}");
         assert!(!ran.stderr.contains(token), "{ran}");
+        // Of what is known by its name alone, no look at contents tells more.
+        if let Some((_, rest)) = ran.stderr.split_once("edio redact --check --files ") {
+            let session = rest
+                .split_once("--session ")
+                .unwrap()
+                .1
+                .lines()
+                .next()
+                .unwrap();
+            let words = ["redact", "--check", "--files", "--session", session];
+            assert_ne!(repo.edio(words).fails(1).stdout, "", "{ran}");
+        }
         assert_eq!(shared.refs(), [""; 0]);
         let ran = repo.edio(["push", "--all"]);
         assert!(ran.fails(3).stderr.contains(said), "{ran}");
