@@ -24,6 +24,15 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// A path that has the same on both sides, where it is to be told among those that differ.
+    pub fn unchanged(path: RepoPath, entry: Entry) -> Self {
+        Self {
+            path,
+            old: Some(entry.clone()),
+            new: Some(entry),
+        }
+    }
+
     /// In what it differs: `added`, `deleted`, `modified`, or `mode` where the content is the same.
     pub fn status(&self) -> &'static str {
         match (&self.old, &self.new) {

@@ -114,26 +114,41 @@ impl PrivateIndex {
             return Ok(());
         }
         let time = fs::metadata(&self.file).and_then(|meta| meta.modified());
-        self.write_beside_disk(|| {
+        let ask = || {
             let ask = self.git.ask("update-index").index(&self.file);
             ask.args(["-z", flag, "--stdin"])
                 .nul_input(paths.iter().map(RepoPath::as_bytes))
-        })?;
+        };
+        self.beside_disk(ask, Ask::run_silently)?;
         time.map_or(Ok(()), |time| self.date(time))
     }
 
-    /// Has git write the index where nothing on disk is asked for.
+    /// Has git do what needs nothing of what is on disk.
     ///
     /// git reads files that are as new as the index through their filters whenever it writes one, and ends where a filter
     /// dies that is required. Where there are no such files, it reads none: then the index stays as old as it was, so that
     /// those entries go on to be distrusted.
-    fn write_beside_disk(&self, ask: impl Fn() -> Ask) -> Result<()> {
+    fn beside_disk<T>(&self, ask: impl Fn() -> Ask, run: impl Fn(Ask) -> Result<T>) -> Result<T> {
         let time = fs::metadata(&self.file).and_then(|meta| meta.modified());
-        ask().run_silently().or_else(|error| {
+        run(ask()).or_else(|error| {
             let folder = self.file.parent().ok_or(error)?;
-            ask().work_tree(folder).run_silently()?;
-            time.map_or(Ok(()), |time| self.date(time))
+            let done = run(ask().work_tree(folder))?;
+            if let Ok(time) = time {
+                self.date(time)?;
+            }
+            Ok(done)
         })
+    }
+
+    /// Sets entries that are told in lines, as `git update-index --index-info` reads them.
+    fn set_lines(&self, lines: &[Vec<u8>]) -> Result<()> {
+        let ask = || {
+            let ask = self.git.ask("update-index").index(&self.file);
+            ask.setting("index.sparse=false")
+                .args(["-z", "--index-info"])
+                .nul_input(lines)
+        };
+        self.beside_disk(ask, Ask::run_silently)
     }
 
     /// Sets entries as given, `None` for one that is to go, without a look at the disk. Those that go go first: nothing
@@ -156,12 +171,8 @@ impl PrivateIndex {
             line
         };
         let (going, coming): (Vec<_>, Vec<_>) = entries.iter().partition(|(_, e)| e.is_none());
-        self.write_beside_disk(|| {
-            let ask = self.git.ask("update-index").index(&self.file);
-            ask.setting("index.sparse=false")
-                .args(["-z", "--index-info"])
-                .nul_input(going.iter().chain(&coming).copied().map(line))
-        })
+        let lines: Vec<_> = going.into_iter().chain(coming).map(line).collect();
+        self.set_lines(&lines)
     }
 
     /// Sets entries with their stages, as they were listed. Nothing else may be there at their paths.
@@ -177,12 +188,8 @@ impl PrivateIndex {
             let head = format!("{} {} {}\t", entry.mode.digits(), entry.oid, entry.stage);
             [head.as_bytes(), entry.path.as_bytes()].concat()
         };
-        self.write_beside_disk(|| {
-            let ask = self.git.ask("update-index").index(&self.file);
-            ask.setting("index.sparse=false")
-                .args(["-z", "--index-info"])
-                .nul_input(entries.iter().map(line))
-        })
+        let lines: Vec<_> = entries.iter().map(line).collect();
+        self.set_lines(&lines)
     }
 
     /// Announces files that are in this folder, as `git add -N` does. Nothing else may be there at their paths.
@@ -243,13 +250,7 @@ impl PrivateIndex {
             let ask = self.git.ask("write-tree").index(&self.file);
             ask.setting(NO_CHECKSUM).setting(ONLY_HASHED)
         };
-        let written = ask().run().or_else(|error| {
-            // git reads files that are as new as the index through their filters, and ends where one of these dies. Where
-            // there are no such files, it reads none.
-            let folder = self.file.parent().ok_or(error)?;
-            ask().work_tree(folder).run()
-        });
-        one_oid("git write-tree", &written?)
+        one_oid("git write-tree", &self.beside_disk(ask, Ask::run)?)
     }
 
     /// Removes the file.

@@ -285,12 +285,7 @@ impl IndexLock {
         let gone = beside
             .into_iter()
             .filter(|entry| !prepared.contains(&content(entry)));
-        Ok(gone
-            .map(|entry| UnstagedPath {
-                path: entry.path.clone(),
-                part: Some(Part::of_stage(entry.stage)),
-            })
-            .collect())
+        Ok(gone.map(UnstagedPath::of).collect())
     }
 
     fn entries(&self, workspace: &Locked) -> Result<Vec<IndexEntry>> {

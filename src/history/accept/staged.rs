@@ -29,6 +29,16 @@ pub struct UnstagedPath {
     pub part: Option<Part>,
 }
 
+impl UnstagedPath {
+    /// What an entry of the index has staged.
+    pub(super) fn of(entry: &IndexEntry) -> Self {
+        Self {
+            path: entry.path.clone(),
+            part: Some(Part::of_stage(entry.stage)),
+        }
+    }
+}
+
 /// What a commit changes, by path.
 pub(super) struct Changed<'a> {
     paths: BTreeMap<&'a RepoPath, &'a Difference>,
@@ -76,10 +86,7 @@ impl<'a> Changed<'a> {
         });
         let staged = entries.iter().filter(|entry| !entry.intent_to_add);
         let staged = staged.filter(|entry| self.is_other_content(entry));
-        let staged = staged.map(|entry| UnstagedPath {
-            path: entry.path.clone(),
-            part: Some(Part::of_stage(entry.stage)),
-        });
+        let staged = staged.map(UnstagedPath::of);
         let mut unstaged: Vec<UnstagedPath> = staged.chain(taken_off).collect();
         unstaged.sort_by(|one, other| one.path.cmp(&other.path));
         unstaged

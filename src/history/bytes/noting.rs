@@ -8,8 +8,7 @@ use super::raw_ids::Raw;
 use super::{RawIds, Unnoted, fingerprint, may_convert, other_bytes, read};
 use crate::error::{Result, While};
 use crate::gitengine::{Conversion, Difference, Entry, Oid, RepoPath};
-use crate::history::restore::disk::Disk;
-use crate::history::restore::disk_blob_id;
+use crate::history::restore::disk::disk_file_id;
 use crate::history::scan::{Recent, Scan, Touched};
 use crate::history::state::Standing;
 use crate::history::workspace::Locked;
@@ -53,7 +52,6 @@ fn note_these(
 ) -> Result<RawIds> {
     let paths: Vec<RepoPath> = candidates.iter().map(|(path, _)| path.clone()).collect();
     let conversions = workspace.git.conversions(&workspace.settings, &paths)?;
-    let disk = Disk::new(&workspace.git.work_tree);
     let mut to_store = Vec::new();
     for ((path, entry), conversion) in candidates.into_iter().zip(conversions) {
         // A pointer of Git LFS is short. Where the content stands, LFS keeps it, and it is not read.
@@ -65,12 +63,9 @@ fn note_these(
             after.noted.remove(&path);
             continue;
         }
-        // A link that has come into its place is not followed: what it leads to is none of edio's.
-        if disk.mode(&path).is_none() {
-            continue;
-        }
         let format = workspace.git.format;
-        let raw = disk_blob_id(&workspace.git.work_tree, &path, format)
+        // A link that has come into its place is not followed: what it leads to is none of edio's.
+        let raw = disk_file_id(&workspace.git.work_tree, &path, format)
             .or_cannot(|| format!("can't read {path}"))?;
         let Some(raw) = raw else { continue };
         let is_content = raw != entry.oid && conversion == Conversion::Lfs;
@@ -213,10 +208,8 @@ pub fn of_scan(workspace: &Locked, scan: &Scan) -> Result<OnDisk> {
 /// Paths of a tree, as differences that change nothing.
 fn as_they_are(workspace: &Locked, tree: &Oid, paths: &[RepoPath]) -> Result<Vec<Difference>> {
     let entries = workspace.git.entries_at(tree, paths)?;
-    let same = entries.into_iter().map(|(path, entry)| Difference {
-        path,
-        old: Some(entry.clone()),
-        new: Some(entry),
-    });
-    Ok(same.collect())
+    let same = entries.into_iter();
+    Ok(same
+        .map(|(path, entry)| Difference::unchanged(path, entry))
+        .collect())
 }

@@ -458,11 +458,7 @@ fn rewritten(
     let other = other
         .into_iter()
         .filter(|(path, _)| !known.contains(path))
-        .map(|(path, entry)| Difference {
-            path,
-            old: Some(entry.clone()),
-            new: Some(entry),
-        });
+        .map(|(path, entry)| Difference::unchanged(path, entry));
     Ok(other.collect())
 }
 

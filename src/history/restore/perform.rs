@@ -523,12 +523,9 @@ fn in_place(workspace: &Locked, turn: &Turn, plan: &Plan) -> Result<Vec<Differen
     let entries = entries
         .into_iter()
         .filter(|(path, _)| !excluded.contains(path));
-    let same = entries.map(|(path, entry)| Difference {
-        path,
-        old: Some(entry.clone()),
-        new: Some(entry),
-    });
-    Ok(same.collect())
+    Ok(entries
+        .map(|(path, entry)| Difference::unchanged(path, entry))
+        .collect())
 }
 
 /// The turn that an operation ends in.

@@ -15,8 +15,9 @@ use super::base::Base;
 pub fn unfetched(workspace: &Locked, base: &Base, index: &PrivateIndex) -> Result<Vec<RepoPath>> {
     let top = &workspace.git.work_tree;
     let is_there = |path: &RepoPath| path.below(top).symlink_metadata().is_ok();
-    let may_lack = !base.is_cached() || base.flagged.iter().any(is_there);
-    if !may_lack || !workspace.settings.is_partial_clone() {
+    let may_lack = workspace.settings.is_partial_clone()
+        && (!base.is_cached() || base.flagged.iter().any(is_there));
+    if !may_lack {
         return Ok(Vec::new());
     }
     let entries = workspace.git.list_index(&index.file)?.entries.into_iter();

@@ -128,6 +128,18 @@ pub fn disk_blob_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Re
     }
 }
 
+/// The same of a file alone: `None` where a link stands, too.
+///
+/// # Errors
+///
+/// As for [`disk_blob_id`].
+pub fn disk_file_id(top: &Path, path: &RepoPath, format: ObjectFormat) -> io::Result<Option<Oid>> {
+    match Disk::new(top).open(path)? {
+        Some(Standing::File(file)) => format.hash_blob(file.metadata()?.len(), file).map(Some),
+        Some(Standing::Link(_)) | None => Ok(None),
+    }
+}
+
 /// What stands at a path, in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stood {
