@@ -4,8 +4,9 @@
 //! git that edio starts: where edio is killed, its git goes on, and may still write an index or move a ref. Whoever comes
 //! next would meet a half of it, so it waits for that git to end.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -22,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// How long another edio is waited for in silence.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// How often the list of locks is read, where it does not say who has one that is held.
+const LOOKS: u32 = 5;
 
 /// How long is waited for what nobody holds for long.
 const MOMENT: Duration = Duration::from_millis(250);
@@ -162,23 +166,36 @@ fn too_long(holder: Option<u32>) -> Error {
 #[cfg(unix)]
 fn holder(file: &Path) -> Option<u32> {
     let held = identity(file).ok()?;
-    let inode = held.1.to_string();
-    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // Where others come and go while the list is read, a line of it may be missing.
+    (0..LOOKS).find_map(|_| holder_of(held, &locks().ok()?))
+}
+
+/// The system's list of locks. It is made anew for each read, a page at most: with room enough, one read has all of a
+/// short list, and the lines fit together.
+#[cfg(unix)]
+fn locks() -> io::Result<String> {
+    let mut list = String::with_capacity(1 << 16);
+    File::open("/proc/locks")?.read_to_string(&mut list)?;
+    Ok(list)
+}
+
+/// The one process that has this file locked, by a list of locks.
+#[cfg(unix)]
+fn holder_of(file: (u64, u64), locks: &str) -> Option<u32> {
+    let inode = format!(":{}", file.1);
     let holders = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         // Who waits for it has an arrow before the kind.
         let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
             return None;
         };
-        let pid = pid.parse::<u32>().ok()?;
         // Some file systems are named by another number there than `stat` gives.
-        place.ends_with(&format!(":{inode}")).then_some(pid)
+        place.ends_with(&inode).then(|| pid.parse().ok())?
     });
     // So it may be the lock on a file of another disk, too.
-    let has_it = |pid: &u32| has_open(Path::new(&format!("/proc/{pid}")), held).unwrap_or(false);
-    let mut holders = holders.filter(has_it);
-    let pid = holders.next();
-    pid.filter(|_| holders.next().is_none())
+    let has_it = |pid: &u32| has_open(Path::new(&format!("/proc/{pid}")), file).unwrap_or(false);
+    let holders: BTreeSet<u32> = holders.filter(has_it).collect();
+    holders.first().copied().filter(|_| holders.len() == 1)
 }
 
 /// The disk of a file, and its number there.
@@ -304,5 +321,38 @@ impl Drop for Lock {
         // Closing the files would not do: a filter of git's may have left a process that has inherited them.
         let _ = self.children.unlock();
         let _ = self.own.unlock();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "this is the room of the locks")]
+    fn the_holder_is_named_while_others_come_and_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = folder.path().join("held");
+        let open = File::create(&held).unwrap();
+        open.lock().unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let done = &done;
+        let comes_and_goes = |number: u32| {
+            let file = folder.path().join(format!("{number}"));
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                File::create(&file).unwrap().lock().unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn({
+                    let comes_and_goes = &comes_and_goes;
+                    move || comes_and_goes(number)
+                });
+            }
+            let named: Vec<_> = (0..300).map(|_| holder(&held)).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(named, vec![Some(std::process::id()); 300]);
+        });
     }
 }
