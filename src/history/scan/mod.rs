@@ -7,22 +7,23 @@
 mod base;
 mod edited;
 mod gate;
+mod keep;
 mod modes;
 mod named;
 mod recent;
+mod take;
 mod unfetched;
 mod unheld;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::{Kind, Result, While};
 use crate::gitengine::{
-    Asked, Contents, Entry, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex,
-    Processes, Rejected, RepoPath, Status, is_repository, status_question,
+    Asked, Errand, FileStamp, GitError, Head, IgnoreQuestion, Oid, PrivateIndex, Processes,
+    RepoPath, Status, is_repository, status_question,
 };
 
 use self::base::Base;
@@ -32,14 +33,14 @@ use self::gate::{Found, Gate, Passed};
 pub use self::gate::{TEMPORARY, is_temporary, without_detours};
 pub use self::named::{Named, look_at};
 pub use self::recent::{Looking, Recent};
+use self::take::taken_in;
 use self::unfetched::unfetched;
-use self::unheld::{held_otherwise, keep_what_was_there, not_looked_at};
+use self::unheld::not_looked_at;
 use super::bytes::{self, OnDisk};
 use super::choice::{Choice, matched};
 use super::limits::{Limits, TooMuch, current_tree, refuse_home};
 use super::restore::disk_blob_id;
 use super::skipped::{NotHeld, Skipped, Why};
-use super::state::Cache;
 use super::workspace::Locked;
 
 /// The work tree as it is now.
@@ -190,84 +191,97 @@ fn scan_from(
     rules: &Rules,
     meanwhile: &mut dyn FnMut(),
 ) -> Result<Scan> {
-    let started = workspace.time_of_file_system()?;
-    let index = base.lay_out(workspace)?;
-    let lost_rules = base.lost_rules(&workspace.git.work_tree);
-    index.drop_paths(&lost_rules.iter().cloned().collect::<Vec<_>>())?;
-    let looking = looking(workspace, started);
-    // What is as the index has it again is taken up in the index by git, which does not tell.
-    let edited = base.edited.iter().flat_map(Edited::paths);
-    let edited_before = looking.recent(edited);
-    let question = |processes| {
-        let ask = status_question(&workspace.git, &workspace.settings, processes);
-        ask.index(&index.file).start()
-    };
-    let status = question(Processes::Asked)?;
-    let extras = workspace.git.ask_ignored(&base.extras)?;
-    let include = &rules.choice.include;
-    let listed = workspace
-        .git
-        .ask_untracked(&workspace.git.users_index(), include)?;
-    meanwhile();
-    let mut status = status_of(workspace, &base, &index, status, question)?;
-    status.take_for_changed(not_looked_at(workspace, &base, &index, &status)?);
-    status.take_for_changed(lost_rules);
-    let ignored = ignored_extras(workspace, &base, extras)?;
-    let mut unseen = looking.changed_since(&workspace.state.recent);
-    let edited = base.edited.iter();
-    unseen.extend(edited.flat_map(|edited| edited.mistaken(&status, looking)));
-    let mut anew = unfetched(workspace, &base, &index)?;
-    if base.is_cached() {
-        // Of a copy of the user's index they say nothing: it knows these files by itself.
-        anew.extend(unseen.iter().cloned());
-    }
-    let listed = Listed {
-        unseen: &anew,
-        ignored,
-        chosen: listed.files()?,
-    };
-    let (mut passed, included) = judge(workspace, &base, rules, &status, listed)?;
+    let seen = see(workspace, &base, rules, meanwhile)?;
+    let (mut passed, included) = judge(workspace, &base, rules, &seen)?;
     if rules.too_much == TooMuch::Refuse {
-        let tracked = || tracked(workspace, &index);
+        let tracked = || tracked(workspace, &seen.index);
         let new = passed.new_files(&base);
         rules.limits.refuse(workspace, tracked, new)?;
     }
-    let otherwise = held_otherwise(workspace, &base, &passed);
-    let edited = match otherwise {
-        None => edited::put_in_place(workspace, &base, rules, &status, &passed, looking)?,
-        Some(_) => None,
-    };
-    let (tree, mut recent) = match &edited {
-        // What the index does not know can't be taken for unchanged.
-        Some(edited) => (edited.tree.clone(), Vec::new()),
-        None => {
-            let recent = looking.recent(passed.taken.iter());
-            let passed = &mut passed;
-            let tree = take_in(workspace, &index, &base, rules, otherwise, passed)?;
-            (tree, recent)
-        }
-    };
-    let is_taken = |recent: &Recent| passed.taken.contains(recent.path());
-    recent.extend(edited_before.into_iter().filter(|recent| !is_taken(recent)));
+    let made = taken_in(workspace, &base, rules, &seen, &mut passed)?;
     let are_ruled = || gate::are_ruled(&workspace.git.work_tree, passed.taken.iter());
     Ok(Scan {
-        tree,
+        tree: made.tree,
         attribute_files: base.attribute_files || are_ruled(),
         skipped: passed.skipped.clone(),
         not_held: NotHeld::of(&passed.skipped),
         leftovers: passed.leftovers.clone(),
         included,
         choice: rules.choice.clone(),
-        has_unreadable: !status.unreadable.is_empty(),
-        head: status.head,
-        index,
-        started,
+        has_unreadable: !seen.status.unreadable.is_empty(),
+        head: seen.status.head,
+        index: seen.index,
+        started: seen.started,
+        unseen: seen.unseen,
         base,
         passed,
-        edited,
-        recent,
-        unseen,
+        edited: made.edited,
+        recent: made.recent,
         on_disk: OnceCell::new(),
+    })
+}
+
+/// What git and the disk say, before any of it is judged.
+struct Seen {
+    started: SystemTime,
+    index: PrivateIndex,
+    status: Status,
+    /// Untracked files of the index that the ignore rules match.
+    ignored: Vec<RepoPath>,
+    /// Untracked files that are to be held though they may be ignored.
+    chosen: Vec<RepoPath>,
+    /// Paths that git takes for unchanged, and that have changed since the last scan.
+    unseen: Vec<RepoPath>,
+    /// Those that git must read though it takes them for unchanged.
+    anew: Vec<RepoPath>,
+    /// The files whose edits the base has beside its index, as they were before git looked.
+    edited_before: Vec<Recent>,
+}
+
+fn see(
+    workspace: &Locked,
+    base: &Base,
+    rules: &Rules,
+    meanwhile: &mut dyn FnMut(),
+) -> Result<Seen> {
+    let git = &workspace.git;
+    let started = workspace.time_of_file_system()?;
+    let index = base.lay_out(workspace)?;
+    let lost_rules = base.lost_rules(&git.work_tree);
+    index.drop_paths(&lost_rules.iter().cloned().collect::<Vec<_>>())?;
+    let looking = looking(workspace, started);
+    // What is as the index has it again is taken up in the index by git, which does not tell.
+    let edited = base.edited.iter().flat_map(Edited::paths);
+    let edited_before = looking.recent(edited);
+    let question = |processes| {
+        let ask = status_question(git, &workspace.settings, processes);
+        ask.index(&index.file).start()
+    };
+    let status = question(Processes::Asked)?;
+    let extras = git.ask_ignored(&base.extras)?;
+    let listed = git.ask_untracked(&git.users_index(), &rules.choice.include)?;
+    meanwhile();
+    let mut status = status_of(workspace, base, &index, status, question)?;
+    status.take_for_changed(not_looked_at(workspace, base, &index, &status)?);
+    status.take_for_changed(lost_rules);
+    let ignored = ignored_extras(workspace, base, extras)?;
+    let mut unseen = looking.changed_since(&workspace.state.recent);
+    let edited = base.edited.iter();
+    unseen.extend(edited.flat_map(|edited| edited.mistaken(&status, looking)));
+    let mut anew = unfetched(workspace, base, &index)?;
+    if base.is_cached() {
+        // Of a copy of the user's index they say nothing: it knows these files by itself.
+        anew.extend(unseen.iter().cloned());
+    }
+    Ok(Seen {
+        started,
+        index,
+        status,
+        ignored,
+        chosen: listed.files()?,
+        unseen,
+        anew,
+        edited_before,
     })
 }
 
@@ -328,41 +342,26 @@ fn looking(workspace: &Locked, started: SystemTime) -> Looking<'_> {
     }
 }
 
-/// What a scan found beside git's status.
-struct Listed<'a> {
-    /// Paths that git takes for unchanged and that are not.
-    unseen: &'a [RepoPath],
-    /// Untracked files of the index that the ignore rules match.
-    ignored: Vec<RepoPath>,
-    /// Untracked files that are to be held though they may be ignored.
-    chosen: Vec<RepoPath>,
-}
-
 /// Decides what is taken in. Returns that, and the ignored files that are among it since they are chosen.
 fn judge(
     workspace: &Locked,
     base: &Base,
     rules: &Rules,
-    status: &Status,
-    listed: Listed<'_>,
+    seen: &Seen,
 ) -> Result<(Passed, BTreeSet<RepoPath>)> {
-    let Listed {
-        unseen,
-        ignored,
-        chosen,
-    } = listed;
-    let new = status.untracked.iter().chain(&base.dropped).chain(&chosen);
-    let excluded = matched(workspace, &rules.choice.exclude, new)?;
-    let chosen: BTreeSet<RepoPath> = chosen.into_iter().collect();
-    let is_chosen = |path: &RepoPath| chosen.contains(path);
-    let (included, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(is_chosen);
+    let status = &seen.status;
+    let chosen: BTreeSet<&RepoPath> = seen.chosen.iter().collect();
+    let new = status.untracked.iter().chain(&base.dropped);
+    let excluded = matched(workspace, &rules.choice.exclude, new.chain(&seen.chosen))?;
+    let ignored = seen.ignored.iter().cloned();
+    let (included, ignored): (Vec<_>, Vec<_>) = ignored.partition(|path| chosen.contains(path));
     let known: BTreeSet<&RepoPath> = status.untracked.iter().chain(&base.extras).collect();
-    let new = chosen.iter().filter(|path| !known.contains(path));
+    let new = chosen.into_iter().filter(|path| !known.contains(path));
     let new: BTreeSet<RepoPath> = new.cloned().collect();
     let mut passed = Gate::new(&workspace.git.work_tree).judge(Found {
         status,
         base,
-        unseen,
+        unseen: &seen.anew,
         ignored: ignored.into_iter().collect(),
         included: &new,
         excluded: &excluded,
@@ -413,80 +412,6 @@ fn tracked(workspace: &Locked, index: &PrivateIndex) -> Result<Vec<RepoPath>> {
         false => return Ok(Vec::new()),
     };
     Ok(listing.entries.into_iter().map(|e| e.path).collect())
-}
-
-/// Has git take in what differs. Returns the tree. `otherwise` is what can't be held, where the index may not have what the
-/// snapshot before has of it.
-///
-/// Where git rejects a file that can be read, its filter failed: what no filter could make a blob of is held as it is, as
-/// git itself does where the filter may fail.
-fn take_in(
-    workspace: &Locked,
-    index: &PrivateIndex,
-    base: &Base,
-    rules: &Rules,
-    otherwise: Option<NotHeld>,
-    passed: &mut Passed,
-) -> Result<Oid> {
-    if passed.is_nothing()
-        && let Some(tree) = &base.tree
-        && otherwise.is_none()
-    {
-        return Ok(tree.clone());
-    }
-    // In a copy of the user's index what edio knows already is new, too.
-    if base.is_cached() && !passed.is_nothing() {
-        workspace.git.start_ahead(&rules.errands(&[]));
-    }
-    index.drop_paths(&[&passed.dropped[..], &passed.anew].concat())?;
-    if let Some(not_held) = otherwise {
-        keep_what_was_there(workspace, index, rules, base, &not_held, passed)?;
-    }
-    // In a pack of its own nothing is stored by its difference from another: for edits that would be the cost.
-    let are_new = passed.added.len() > passed.taken.len() / 2;
-    let contents = match are_new && base.is_where_it_stands(workspace) {
-        true => Contents::New,
-        false => Contents::Known,
-    };
-    let rejected = index.take(&passed.taken, contents, &workspace.settings)?;
-    take_as_they_are(workspace, index, rejected, passed)?;
-    modes::give(workspace, index, base, passed)?;
-    Ok(index.write_tree()?)
-}
-
-/// Takes in what git has rejected: files as they are on disk, through no filter. What is no file by now is let go.
-fn take_as_they_are(
-    workspace: &Locked,
-    index: &PrivateIndex,
-    rejected: Vec<Rejected>,
-    passed: &mut Passed,
-) -> Result<()> {
-    let (mut files, mut modes, mut others) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for Rejected { path, .. } in rejected {
-        match gate::plain_file(&path.below(&workspace.git.work_tree)) {
-            Some(mode) => {
-                modes.push(mode);
-                files.push(path);
-            }
-            None => drop(others.insert(path)),
-        }
-    }
-    let oids = workspace.git.write_raw_blobs(&files)?;
-    let entries = modes.into_iter().zip(oids);
-    let entries = entries.map(|(mode, oid)| Some(Entry { mode, oid }));
-    let entries: Vec<_> = files.iter().cloned().zip(entries).collect();
-    index.set(&entries)?;
-    index.drop_paths(&others.iter().cloned().collect::<Vec<_>>())?;
-    passed.taken.retain(|path| !others.contains(path));
-    passed.added.retain(|path, _| !others.contains(path));
-    for path in files {
-        passed.skip(&path, Why::Unfiltered);
-    }
-    for path in &others {
-        passed.skip(path, Why::Rejected);
-    }
-    passed.gone.extend(others);
-    Ok(())
 }
 
 impl Scan {
@@ -549,144 +474,4 @@ impl Scan {
     pub fn carried(&self) -> impl Iterator<Item = &RepoPath> {
         self.passed.kept.iter().chain(&self.passed.closed)
     }
-
-    /// Is the path in the index that it leaves behind?
-    fn holds(&self, path: &RepoPath) -> bool {
-        let Passed {
-            added,
-            carried,
-            gone,
-            ..
-        } = &self.passed;
-        added.contains_key(path)
-            || carried.contains(path)
-            || self.base.has(path) && !gone.contains(path)
-    }
-
-    /// The paths that the index has lost and the user's index has.
-    fn lost_tracked(&self) -> impl Iterator<Item = &RepoPath> {
-        let extras = &self.base.extras;
-        let lost = self.passed.gone.iter().chain(&self.base.dropped);
-        lost.filter(|path| extras.binary_search(path).is_err())
-    }
-
-    /// Has it lost some that the user's index was not asked about yet?
-    fn has_lost_more(&self) -> bool {
-        let mut lost = self.lost_tracked();
-        lost.any(|path| !self.base.missed.contains(path))
-    }
-
-    /// What is lost in a sparse checkout, and should be there by the user's index: that need not be asked about it again, as
-    /// long as it is the same.
-    fn missed(&self, workspace: &Locked) -> Result<BTreeSet<RepoPath>> {
-        let top = &workspace.git.work_tree;
-        // Of what is there git does not tell whether it may be absent.
-        let is_away = |path: &&RepoPath| {
-            let meta = path.below(top).symlink_metadata();
-            meta.is_err_and(|error| gate::is_gone(&error))
-        };
-        let lost = self.lost_tracked().filter(is_away).cloned();
-        let mut lost: BTreeSet<RepoPath> = match workspace.git.is_sparse {
-            true => lost.collect(),
-            false => BTreeSet::new(),
-        };
-        if self.base.is_cached() || lost.is_empty() {
-            lost.retain(|path| self.base.missed.contains(path));
-            return Ok(lost);
-        }
-        let listing = workspace.git.list_index(&workspace.git.users_index())?;
-        let expected = listing.entries.iter().filter(|entry| !entry.skip_worktree);
-        let expected: BTreeSet<&RepoPath> = expected.map(|entry| &entry.path).collect();
-        lost.retain(|path| expected.contains(path));
-        Ok(lost)
-    }
-
-    /// Makes what the scan left behind the cache for the next one.
-    ///
-    /// # Errors
-    ///
-    /// The git directory can't be written.
-    pub fn keep(self, workspace: &mut Locked) -> Result<()> {
-        let cached = cached_index(workspace);
-        if self.index.file.exists() {
-            if self.has_unreadable {
-                // To git such a folder is an empty one, also when it can be read in the same second.
-                self.index.forget_untracked()?;
-            }
-            self.index.date(self.started)?;
-            replace(&self.index.file, &cached)?;
-        }
-        let still = looking(workspace, self.started);
-        let still = still.still_recent(&workspace.state.recent);
-        // What is not in the index is none of the next scan's business: it may be ignored.
-        let still = still.filter(|recent| {
-            let path = recent.path();
-            !self.unseen.contains(path) && self.holds(path)
-        });
-        let converted = self.on_disk.get().map(|on_disk| &on_disk.recent);
-        let recent = self.recent.iter().chain(converted.into_iter().flatten());
-        workspace.state.recent = recent.chain(still).cloned().collect();
-        let stamp = FileStamp::of(&cached).or_cannot(|| "can't read edio's index".to_owned())?;
-        let missed = self.missed(workspace)?;
-        workspace.state.cache = stamp.map(|file| self.into_cache(file, missed));
-        Ok(())
-    }
-
-    fn into_cache(self, file: FileStamp, missed: BTreeSet<RepoPath>) -> Cache {
-        let attribute_files = self.attribute_files;
-        let rules = self.base.rules_after(&self.passed);
-        let unfiltered = self.skipped.into_iter();
-        let unfiltered = unfiltered.filter(|skipped| skipped.why == Why::Unfiltered);
-        let unfiltered = unfiltered.map(|skipped| skipped.path);
-        let Base {
-            extras,
-            dropped,
-            tree,
-            ..
-        } = self.base;
-        let tree = tree.filter(|_| self.edited.is_some());
-        let choice = self.choice.in_words();
-        let Passed {
-            gone,
-            added,
-            carried,
-            kept,
-            ..
-        } = self.passed;
-        let users = |path: &&RepoPath| extras.binary_search(path).is_err();
-        let lost = dropped.iter().chain(gone.iter().filter(users));
-        let gained = added
-            .keys()
-            .filter(|path| dropped.binary_search(path).is_err());
-        let doubtful = unfiltered.chain(kept).collect();
-        let left = extras.iter().filter(|path| !gone.contains(path));
-        let sorted = |paths: BTreeSet<&RepoPath>| paths.into_iter().cloned().collect();
-        Cache {
-            file,
-            tree: tree.unwrap_or(self.tree),
-            edited: self.edited,
-            users_file: self.base.users_file,
-            users_digest: self.base.users_digest,
-            extras: sorted(left.chain(gained).chain(&carried).collect()),
-            dropped: sorted(lost.filter(|path| !added.contains_key(path)).collect()),
-            submodules: self.base.submodules,
-            attribute_files,
-            rules,
-            choice,
-            flagged: self.base.flagged,
-            doubtful,
-            missed,
-        }
-    }
-}
-
-/// Renames a file over another. Two names of the same file become one.
-fn replace(from: &Path, to: &Path) -> Result<()> {
-    let renamed = fs::rename(from, to);
-    // Renaming a file over itself does nothing, by the standard: its first name stays.
-    let renamed = renamed.and_then(|()| match fs::remove_file(from) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    });
-    renamed.or_cannot(|| format!("can't write {}", to.display()))
 }
