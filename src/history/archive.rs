@@ -9,11 +9,12 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Oid, RefChange};
 
 use super::gitlock::wait_for_packed_refs;
+use super::ground;
 use super::ops::{self, Deed, Operation};
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::session::Session;
-use super::snapshot::{self, Moment};
+use super::snapshot::Moment;
 use super::turn::Kind;
 use super::workspace::{Locked, Workspace};
 
@@ -196,7 +197,7 @@ pub fn take_out_next(workspace: &mut Locked, operation: &Operation) -> Result<Op
     };
     let next = unarchive(workspace, next)?;
     not_put_away(workspace, &next.id)?;
-    snapshot::stand(workspace, &next)?;
+    ground::stand(workspace, &next)?;
     workspace.state.save(&workspace.scratch())?;
     Ok(Some(next.id))
 }
@@ -290,7 +291,7 @@ pub fn make_room(
     if let Some(successor) = successor {
         drop_successor(workspace, &successor, put_away)?;
     }
-    snapshot::stand(workspace, session)?;
+    ground::stand(workspace, session)?;
     workspace.state.save(&workspace.scratch())
 }
 

@@ -4,13 +4,14 @@ use crate::error::{Error, Result};
 use crate::gitengine::{Head, Oid, Pointed, RefChange, Signature};
 
 use super::bytes::{self, Unnoted};
+use super::ground::Ground;
 use super::journal;
 use super::refnames::{self, Leaf, SessionId, Shelf};
 use super::refs;
 use super::scan::Scan;
 use super::side::{self, OfTurn};
 use super::skipped;
-use super::snapshot::{Ground, Moment, note, remember};
+use super::snapshot::{Moment, note, remember};
 use super::state::Standing;
 use super::turn::{Ending, Kind, Note, Number, Work};
 use super::workspace::{Locked, Workspace};

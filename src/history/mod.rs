@@ -31,6 +31,7 @@ pub mod fetch;
 pub mod forget;
 pub mod gc;
 pub mod gitlock;
+pub mod ground;
 pub mod guard;
 pub mod hooklog;
 pub mod import;

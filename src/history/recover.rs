@@ -9,6 +9,7 @@ use super::accept;
 use super::archive;
 use super::bytes::{self, RawIds};
 use super::forget;
+use super::ground::stand;
 use super::journal::{Way, way_to};
 use super::limits::TooMuch;
 use super::ops::{self, Deed, Operation};
@@ -21,7 +22,7 @@ use super::restore::{
 use super::scan::{Scan, scan};
 use super::session::Session;
 use super::side;
-use super::snapshot::{Moment, stand};
+use super::snapshot::Moment;
 use super::turn::Turn;
 use super::undo;
 use super::workspace::Locked;

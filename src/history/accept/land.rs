@@ -7,10 +7,11 @@ use crate::gitengine::{Commit, Difference, Head, Oid, short_branch};
 use super::super::archive;
 use super::super::baseline;
 use super::super::gitlock::{held, wait_for_packed_refs};
+use super::super::ground;
 use super::super::ops::{self, Deed, Operation};
 use super::super::refnames::SessionId;
 use super::super::session::Session;
-use super::super::snapshot::{self, Moment};
+use super::super::snapshot::Moment;
 use super::super::workspace::Locked;
 use super::branch::{refuse_other, tip_of};
 use super::index::IndexLock;
@@ -256,7 +257,7 @@ pub fn take_back(
                 archive::archive_as_before(workspace, &session, &archived)?;
             }
             if let Some(successor) = successor {
-                snapshot::stand(workspace, &successor)?;
+                ground::stand(workspace, &successor)?;
             }
             workspace.end()?;
             Err(error)
@@ -362,7 +363,7 @@ pub fn settle(
     archive::archive(workspace, &session)?;
     match Session::active(workspace)? {
         // It was to be taken back, with this one under way.
-        Some(session) => snapshot::stand(workspace, &session)?,
+        Some(session) => ground::stand(workspace, &session)?,
         None => drop(follow(workspace, accept, moment)?),
     }
     Ok(format!("{} is finished", accept.text))
@@ -388,7 +389,7 @@ fn settle_undo(
         ops::take_off_last(workspace, &mut session)?;
         archive::archive(workspace, &session)?;
         if let Some(session) = Session::active(workspace)? {
-            snapshot::stand(workspace, &session)?;
+            ground::stand(workspace, &session)?;
         }
         return Ok(format!("the undo of {} was not made", accept.text));
     }

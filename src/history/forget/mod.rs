@@ -22,13 +22,13 @@ use super::bytes;
 use super::conversation;
 use super::faults;
 use super::gc;
+use super::ground;
 use super::lock::{Lock, Patience};
 use super::refnames::{self, SessionId, Shelf};
 use super::refs;
 use super::scan::cached_index;
 use super::session::{Session, no_session};
 use super::side;
-use super::snapshot;
 use super::state::Move;
 use super::trailers;
 use super::transcript;
@@ -539,7 +539,7 @@ fn settled(workspace: &mut Locked) -> Result<()> {
     if let Some(session) = Session::active(workspace)?
         && session.current.is_some()
     {
-        snapshot::stand(workspace, &session)?;
+        ground::stand(workspace, &session)?;
     }
     workspace.end()
 }

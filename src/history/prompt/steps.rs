@@ -6,10 +6,11 @@ use super::{By, Now, Use, at_work, is_its_own, open, others, with};
 use crate::error::Result;
 use crate::gitengine::RepoPath;
 use crate::history::baseline::begin_here;
+use crate::history::ground::ground;
 use crate::history::journal;
 use crate::history::limits::TooMuch;
 use crate::history::scan::{look_at, scan};
-use crate::history::snapshot::{Request, Unchanged, ground, record, record_named};
+use crate::history::snapshot::{Request, Unchanged, record, record_named};
 use crate::history::turn::{Ending, Kind, Number, Work};
 use crate::history::workspace::{Locked, Start};
 

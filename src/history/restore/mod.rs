@@ -33,6 +33,7 @@ pub(super) use self::source::{clear_folder, lfs_pointer};
 use super::baseline;
 use super::bytes::{self, RawIds};
 use super::choice::{Choice, matched};
+use super::ground;
 use super::journal::{Way, way_to};
 use super::limits::TooMuch;
 use super::ops::{Begun, Deed, Operation};
@@ -575,7 +576,7 @@ pub fn save_unsaved(
     words: &str,
     moment: Moment,
 ) -> Result<Option<Turn>> {
-    if snapshot::ground(workspace)?.is_none() {
+    if ground::ground(workspace)?.is_none() {
         let shared = prompt::at_work(&workspace.state, moment.seconds);
         baseline::begin_here(workspace, scan, shared, moment)?;
         return Ok(None);

@@ -12,6 +12,7 @@ use crate::gitengine::{
 
 use super::super::bytes::{self, RawIds, Scope, Unnoted};
 use super::super::choice::{Choice, matched};
+use super::super::ground;
 use super::super::journal::{self, beyond};
 use super::super::ops::{self, Begun, Deed, Operation};
 use super::super::refnames::{self, Leaf, Shelf};
@@ -19,7 +20,7 @@ use super::super::refs;
 use super::super::session::{Session, no_session};
 use super::super::side::{self, OfTurn, Part, Saved};
 use super::super::skipped::NotHeld;
-use super::super::snapshot::{self, Moment};
+use super::super::snapshot::Moment;
 use super::super::turn::{Note, Number, Turn};
 use super::super::workspace::{Locked, Workspace};
 use super::Course;
@@ -478,7 +479,7 @@ fn move_current(workspace: &mut Locked, session: &Session, from: &Turn, to: &Tur
         current: Some(to.clone()),
         ..session.clone()
     };
-    snapshot::stand(workspace, &moved)?;
+    ground::stand(workspace, &moved)?;
     workspace.state.cache = cache;
     Ok(())
 }
@@ -530,11 +531,11 @@ fn in_place(workspace: &Locked, turn: &Turn, plan: &Plan) -> Result<Vec<Differen
 
 /// The turn that an operation ends in.
 fn take_turn(workspace: &mut Locked, tree: &Oid, note: Note, moment: Moment) -> Result<Turn> {
-    let Some(ground) = snapshot::ground(workspace)? else {
+    let Some(ground) = ground::ground(workspace)? else {
         return Err(no_session());
     };
     let cache = workspace.state.cache.take();
-    let turn = snapshot::write_turn(workspace, ground, tree, note, moment.seconds)?;
+    let turn = ground::write_turn(workspace, ground, tree, note, moment.seconds)?;
     workspace.state.cache = cache;
     Ok(turn)
 }

@@ -9,9 +9,9 @@ use crate::gitengine::{Conversion, Entry, Errand, Grafting, Head, Mode, Oid, Rep
 
 use super::super::bytes::may_convert;
 use super::super::choice::Choice;
+use super::super::ground::Ground;
 use super::super::limits::Limits;
 use super::super::skipped::Skipped;
-use super::super::snapshot::Ground;
 use super::super::turn::Turn;
 use super::super::workspace::Locked;
 use super::OF_A_TURN;
