@@ -5,34 +5,34 @@
 
 mod apply;
 pub(super) mod disk;
+mod facts;
 mod held;
+mod made;
 mod modes;
 mod perform;
 mod plan;
 mod rules;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::error::{Error, Result, first_of};
 use crate::gitengine::{Difference, Entry, Errand, Oid, RepoPath, Stat};
 
 pub use self::disk::disk_blob_id;
 pub(super) use self::disk::{Content, Disk, Displaced, Stood, read_from_disk};
+use self::facts::{facts, go_way, rewritten};
 use self::held::of_what_is_held;
+pub use self::made::{Held, Made, plan_to};
 pub use self::perform::{End, Performed, TakenUp, Task, perform, stands, sweep, tree_with};
-use self::plan::{
-    ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, UNREADABLE, Unsaved, candidates,
-};
+use self::plan::{ANOTHERS, CLOSED, Facts, Obstacle, PROTECTED, TOO_LARGE, UNREADABLE};
 pub use self::plan::{Action, Kept, Plan};
 pub(super) use self::plan::{Look, OnDisk};
-use self::rules::{Matched, Rules};
+use self::rules::Rules;
 pub use self::source::Sources;
 use self::source::refuse_missing;
 pub(super) use self::source::{clear_folder, lfs_pointer};
 use super::baseline;
 use super::bytes::{self, RawIds};
-use super::choice::{Choice, matched};
+use super::choice::Choice;
 use super::ground;
 use super::journal::{Way, way_to};
 use super::limits::TooMuch;
@@ -42,7 +42,7 @@ use super::refnames::Shelf;
 use super::scan::{Scan, scan_beside};
 use super::session::Session;
 use super::side;
-use super::skipped::{NotHeld, Skipped};
+use super::skipped::Skipped;
 use super::snapshot::{self, Moment, Request, Unchanged};
 use super::turn::{Kind, Note, Turn, Work};
 use super::workspace::{Locked, Workspace};
@@ -331,138 +331,6 @@ fn make_plan(
     Ok((plan.with_way(way), stat))
 }
 
-/// Adds the ignored files of the journal to what differs.
-fn go_way(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, facts: &mut Facts) -> Result<()> {
-    let way = goal.way;
-    let paths = way
-        .within
-        .iter()
-        .map(|way| &way.path)
-        .chain(way.there.keys());
-    let paths: BTreeSet<&RepoPath> = paths.collect();
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let paths: Vec<RepoPath> = paths.into_iter().cloned().collect();
-    facts
-        .excluded
-        .extend(matched(workspace, &scan.choice.exclude, &paths)?);
-    let held = workspace.git.entries_at(goal.tree, &paths)?;
-    // What the goal's tree holds is the tree's.
-    let is_held = |path: &RepoPath| held.iter().any(|(held, _)| held == path);
-    for way in way.within.iter().filter(|way| !is_held(&way.path)) {
-        let mut known = facts.differences.iter_mut();
-        match known.find(|known| known.path == way.path) {
-            Some(known) => known.new.clone_from(&way.new),
-            None => facts.differences.push(way.clone()),
-        }
-        facts.protected.remove(&way.path);
-        let bits = goal.way.there.get(&way.path).copied().flatten();
-        facts.beside.insert(way.path.clone(), bits);
-    }
-    // What it holds already as it was then is not removed since the goal's tree lacks it.
-    facts.differences.retain(|difference| {
-        let path = &difference.path;
-        difference.new.is_some() || !way.there.contains_key(path)
-    });
-    Ok(())
-}
-
-/// What edio itself has put where nothing was: it goes where the goal lacks it, whatever the ignore rules say.
-#[derive(Debug, Default)]
-pub struct Made {
-    /// What the scan holds.
-    pub held: Held,
-    /// Ignored files, which no tree of now holds. They are saved, so that the way back finds them.
-    pub unheld: Vec<(RepoPath, Entry)>,
-}
-
-impl Made {
-    /// The ignored files that a tree has no entry for.
-    fn unheld_but_in(&self, workspace: &Locked, tree: &Oid) -> Result<Vec<&(RepoPath, Entry)>> {
-        if self.unheld.is_empty() {
-            return Ok(Vec::new());
-        }
-        let paths: Vec<RepoPath> = self.unheld.iter().map(|(path, _)| path.clone()).collect();
-        let there = workspace.git.entries_at(tree, &paths)?;
-        let there: BTreeSet<&RepoPath> = there.iter().map(|(path, _)| path).collect();
-        let lacking = self.unheld.iter().filter(|(path, _)| !there.contains(path));
-        Ok(lacking.collect())
-    }
-}
-
-/// What the scan holds of what edio has made.
-#[derive(Debug)]
-pub enum Held {
-    /// These paths.
-    These(BTreeSet<RepoPath>),
-    /// All that it holds and the goal lacks: nothing has changed since.
-    All,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Held::These(BTreeSet::new())
-    }
-}
-
-/// The plan that brings the whole work tree to a goal.
-///
-/// # Errors
-///
-/// Refused, or git failed.
-pub fn plan_to(workspace: &Locked, scan: &Scan, goal: &Goal<'_>, made: &Made) -> Result<Plan> {
-    let differences = workspace.git.differences(&scan.tree, goal.tree)?;
-    let rules = Rules::between(goal, &differences);
-    let rewritten = rewritten(workspace, scan, goal, &differences)?;
-    let differences = of_what_is_held(workspace, scan, goal, differences, |_| true)?;
-    let mut facts = facts(workspace, scan, goal, differences, rewritten, rules)?;
-    match &made.held {
-        Held::All => facts.protected.clear(),
-        Held::These(paths) => facts.protected.retain(|path| !paths.contains(path)),
-    }
-    let unwanted = made.unheld_but_in(workspace, goal.tree)?;
-    // The person has wanted these left alone, then or now: so edio has not made them, whatever trees say.
-    for choice in [&scan.choice, goal.choice] {
-        let paths = unwanted.iter().map(|(path, _)| path);
-        let excluded = matched(workspace, &choice.exclude, paths)?;
-        facts.excluded.extend(excluded);
-    }
-    let removed = unwanted.iter().map(|(path, entry)| Difference {
-        path: path.clone(),
-        old: Some(entry.clone()),
-        new: None,
-    });
-    facts.differences.extend(removed);
-    go_way(workspace, scan, goal, &mut facts)?;
-    let mut plan = plan_with(workspace, facts, &goal.name)?.with_way(goal.way);
-    plan.save_removed(unwanted.iter().map(|(path, _)| path));
-    Ok(plan)
-}
-
-/// The paths where the trees have the same blob, and other bytes are on disk: line endings, most of the time.
-fn rewritten(
-    workspace: &Locked,
-    scan: &Scan,
-    goal: &Goal<'_>,
-    differences: &[Difference],
-) -> Result<Vec<Difference>> {
-    let now = &scan.on_disk(workspace)?.raw_ids;
-    // Where only the executable bit differs, the bytes may, too.
-    let other_blob = |d: &&Difference| {
-        let oid = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.oid.clone());
-        oid(&d.old) != oid(&d.new)
-    };
-    let known = differences.iter().filter(other_blob);
-    let known: BTreeSet<&RepoPath> = known.map(|d| &d.path).collect();
-    let other = bytes::other_bytes(workspace, goal.tree, now, goal.raw_ids)?;
-    let other = other
-        .into_iter()
-        .filter(|(path, _)| !known.contains(path))
-        .map(|(path, entry)| Difference::unchanged(path, entry));
-    Ok(other.collect())
-}
-
 /// Puts back, as part of a plan, ignored files that an operation had replaced. `now` is what the work tree has there.
 pub fn bring_back(
     workspace: &Locked,
@@ -471,37 +339,6 @@ pub fn bring_back(
     now: &[(RepoPath, Entry)],
 ) {
     plan.bring_back(ignored, now, &Disk::new(&workspace.git.work_tree));
-}
-
-fn facts<'a>(
-    workspace: &Locked,
-    scan: &'a Scan,
-    goal: &Goal<'a>,
-    differences: Vec<Difference>,
-    rewritten: Vec<Difference>,
-    rules: Rules,
-) -> Result<Facts> {
-    let removed = candidates(&differences);
-    let Matched {
-        ignored_then,
-        ignored_until_now,
-    } = Matched::by(rules, workspace, scan, goal, &differences)?;
-    // What was included then was looked at: where the turn lacks it, it was not there.
-    let included_then = matched(workspace, &goal.choice.include, &ignored_then)?;
-    let excluded_then = matched(workspace, &goal.choice.exclude, &removed)?;
-    let protected = ignored_then.difference(&included_then).cloned();
-    let concerned = differences.iter().chain(&rewritten);
-    let concerned = concerned.map(|difference| &difference.path);
-    Ok(Facts {
-        excluded: matched(workspace, &scan.choice.exclude, concerned)?,
-        protected: protected.chain(excluded_then).collect(),
-        differences,
-        rewritten,
-        unsaved: Unsaved::of(&scan.skipped),
-        not_held_then: NotHeld::of(goal.not_held.unwrap_or_default()),
-        ignored_until_now,
-        beside: BTreeMap::new(),
-    })
 }
 
 fn plan_with(workspace: &Locked, facts: Facts, goal: &str) -> Result<Plan> {
