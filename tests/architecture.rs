@@ -143,7 +143,7 @@ const WRITERS: [&str; 25] = [
     "src/history/restore/source.rs", // the stage in the git directory
     "src/history/restore/disk/",     // the work tree
     "src/history/restore/rules.rs",  // the stage in the git directory
-    "src/history/scan/mod.rs",       // the cached index
+    "src/history/scan/keep.rs",      // the cached index
     "src/history/state.rs",          // what is remembered in the scratch folder
     "src/history/store/",            // private stores, in the person's data folder
     "src/history/workspace.rs",      // the scratch folder
