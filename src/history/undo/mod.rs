@@ -81,7 +81,9 @@ pub fn undo(
     }
     let find = || {
         let found = last_event(workspace, direction)?;
-        if found.is_some() {
+        if let Some((_, event)) = &found
+            && event.archived.is_none()
+        {
             workspace.git.start_ahead(&OF_A_RESTORE);
         }
         Ok(found)
