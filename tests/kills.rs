@@ -102,6 +102,7 @@ fn killer(repo: &Repo) -> String {
          esac\n\
          cat > \"$COUNT.told.$calls\"\n\
          exec < \"$COUNT.told.$calls\"\n\
+         true > \"$COUNT.struck.$calls\"\n\
          case $FAULT in\n\
          before) ;;\n\
          group) kill -9 -$PPID ;;\n\
@@ -184,11 +185,10 @@ impl Scene {
         counts.join(format!("call.{at}")).exists().then_some(ran)
     }
 
-    /// Was the N-th git told anything? One that was started ahead and not needed has done nothing when edio ends it, and so
-    /// may not have come to its fault.
-    fn was_told(&self, at: usize) -> bool {
-        let told = self.repo.outside().join(format!("counts/call.told.{at}"));
-        fs::metadata(told).is_ok_and(|told| told.len() > 0)
+    /// Has the N-th git come to its fault? One that was started ahead and not needed is ended by edio before.
+    fn was_struck(&self, at: usize) -> bool {
+        let struck = format!("counts/call.struck.{at}");
+        self.repo.outside().join(struck).exists()
     }
 
     /// Lets it run into a fault, and looks at what the next commands make of it. Returns whether it came to that.
@@ -202,7 +202,7 @@ impl Scene {
         if fault.is_kill() {
             // When the command of `run` has ended, a signal waits until its turn is taken.
             let waits = matches!(fault, Fault::Interrupted | Fault::Terminated);
-            let is_unhurt = ran.code == Some(0) && !self.was_told(at);
+            let is_unhurt = ran.code == Some(0) && !self.was_struck(at);
             assert!(ran.code.is_none() || waits || is_unhurt, "{what}");
         } else {
             assert!(ran.code.is_some(), "{what}");

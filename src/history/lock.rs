@@ -326,6 +326,8 @@ impl Drop for Lock {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -335,23 +337,19 @@ mod tests {
         let held = folder.path().join("held");
         let open = File::create(&held).unwrap();
         open.lock().unwrap();
-        let done = std::sync::atomic::AtomicBool::new(false);
-        let done = &done;
-        let comes_and_goes = |number: u32| {
+        let done = AtomicBool::new(false);
+        let comes_and_goes = &|number: u32| {
             let file = folder.path().join(format!("{number}"));
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            while !done.load(Ordering::Relaxed) {
                 File::create(&file).unwrap().lock().unwrap();
             }
         };
         thread::scope(|scope| {
             for number in 0..8 {
-                scope.spawn({
-                    let comes_and_goes = &comes_and_goes;
-                    move || comes_and_goes(number)
-                });
+                scope.spawn(move || comes_and_goes(number));
             }
             let named: Vec<_> = (0..300).map(|_| holder(&held)).collect();
-            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            done.store(true, Ordering::Relaxed);
             let own = fs::read_link("/proc/self").unwrap();
             let own = own.to_str().and_then(|own| own.parse().ok());
             assert!(own.is_some());

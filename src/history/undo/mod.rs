@@ -11,8 +11,7 @@ use crate::gitengine::Oid;
 
 use self::course::course_back;
 pub use self::course::course_of_unfinished;
-use self::past::{Event, Past};
-
+use self::past::{Event, GOING_BACK, Past};
 use super::accept::{self, Unstaged};
 use super::archive;
 use super::limits::TooMuch;
@@ -124,9 +123,6 @@ fn last_event(workspace: &Locked, direction: Direction) -> Result<Option<(Sessio
     };
     Ok(event.map(|event| (session, event)))
 }
-
-/// What an undo that leads beyond the session is called in the turn that it takes first.
-const GOING_BACK: &str = "going back";
 
 /// What was done since the session under way began, and is in no turn, becomes one: an undo that leads beyond the session
 /// leads back to where it began first. Returns that turn; `None` where there is nothing of the kind.

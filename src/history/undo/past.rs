@@ -7,7 +7,9 @@ use super::super::ops::{self, Deed, FromBytes, Operation};
 use super::super::session::{Damaged, Session};
 use super::super::turn::{Kind, Turn};
 use super::super::workspace::Workspace;
-use super::GOING_BACK;
+
+/// What an undo that leads beyond the session is called in the turn that it takes first.
+pub const GOING_BACK: &str = "going back";
 
 /// Something that happened, and can be taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
